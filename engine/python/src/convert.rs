@@ -306,6 +306,7 @@ given! {
     PyBackedBytes as &'a [u8], |bytes| bytes;
     Option<u16> as Option<u16>, |number| *number;
     Option<u32> as Option<u32>, |number| *number;
+    Option<u64> as Option<u64>, |number| *number;
     Node as NodeHandle, |node| NodeHandle(node.0);
     Action as &'a ClientAction, |action| &action.0;
     Option<Action> as Option<&'a ClientAction>, |action| action.as_ref().map(Given::given);

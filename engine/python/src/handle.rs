@@ -150,18 +150,12 @@ calls! {
     ) -> ();
     call state_mut.mt_act_prof_remove_member_from_group(profile: &str, member: u64, group: u64) -> ();
 
-    /// Returns the direct counter of an entry.
-    short_call state.mt_read_counters(table: &str, handle: u64) -> CounterValue;
-    /// Returns the direct counter of the default entry: its number of misses. BMv2 does not count them.
-    short_call state.mt_read_default_counters(table: &str) -> CounterValue;
-    /// Returns the rates of an entry's direct meter, lowest first; empty if never set.
-    short_call state.mt_get_meter_rates(table: &str, handle: u64) -> Vec<MeterRate>;
-    /// Sets the rates of an entry's direct meter, lowest first; no rates disable it.
-    short_call state_mut.mt_set_meter_rates(table: &str, handle: u64, rates: Rates) -> ();
-    /// Returns the rates of the default entry's direct meter; empty if never set.
-    short_call state.mt_get_default_meter_rates(table: &str) -> Vec<MeterRate>;
-    /// Sets the rates of the default entry's direct meter. BMv2 does not meter misses.
-    short_call state_mut.mt_set_default_meter_rates(table: &str, rates: Rates) -> ();
+    /// Returns the direct counter of an entry; handle None is the default entry, which BMv2 does not count.
+    short_call state.mt_read_counters(table: &str, handle: Option<u64>) -> CounterValue;
+    /// Returns the rates of an entry's direct meter, lowest first; empty if never set. Handle None as above.
+    short_call state.mt_get_meter_rates(table: &str, handle: Option<u64>) -> Vec<MeterRate>;
+    /// Sets the rates of an entry's direct meter, lowest first; no rates disable it. Handle None as above.
+    short_call state_mut.mt_set_meter_rates(table: &str, handle: Option<u64>, rates: Rates) -> ();
 
     short_call state.read_counters(counter: &str, index: u64) -> CounterValue;
     /// Returns the cells `start` to `end` - 1 of an indirect counter; at least one.
@@ -193,14 +187,9 @@ calls! {
 /// Counters.
 #[pymethods]
 impl SwitchHandle {
-    fn mt_write_counters(&self, table: &str, handle: u64, bytes: u64, packets: u64) -> PyResult<()> {
+    fn mt_write_counters(&self, table: &str, handle: Option<u64>, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
         self.short_call(|switch| switch.state_mut().mt_write_counters(table, handle, value))
-    }
-
-    fn mt_write_default_counters(&self, table: &str, bytes: u64, packets: u64) -> PyResult<()> {
-        let value = CounterValue { bytes, packets };
-        self.short_call(|switch| switch.state_mut().mt_write_default_counters(table, value))
     }
 
     /// Returns every cell of an indirect counter, from one instant.

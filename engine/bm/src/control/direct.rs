@@ -22,18 +22,35 @@ impl State {
         Err(RuntimeError::new(Refusal::InvalidValue, "COUNTERS_DISABLED", text))
     }
 
-    /// Returns the direct counter of an entry.
-    pub fn mt_read_counters(&self, table: &str, handle: EntryHandle) -> Result<CounterValue> {
-        let id = self.counted_table(table)?;
-        Ok(self.cells.tables[id].counters[self.entry(id, handle)? as usize])
+    /// Remembers what a call changes: an entry, whose row it returns, or the default entry.
+    fn remember_entry(&mut self, id: usize, handle: Option<EntryHandle>) -> Result<Option<usize>> {
+        let at = handle.map(|handle| self.entry(id, handle)).transpose()?;
+        match at {
+            Some(at) => self.remember_row(id, at),
+            None => self.remember_default(id),
+        }
+        Ok(at.map(|at| at as usize))
     }
 
-    /// Sets the direct counter of an entry.
-    pub fn mt_write_counters(&mut self, table: &str, handle: EntryHandle, value: CounterValue) -> Result<()> {
+    /// Returns the direct counter of an entry; without a handle, of the default entry.
+    pub fn mt_read_counters(&self, table: &str, handle: Option<EntryHandle>) -> Result<CounterValue> {
         let id = self.counted_table(table)?;
-        let at = self.entry(id, handle)?;
-        self.remember_row(id, at);
-        self.cells.tables[id].counters[at as usize] = value;
+        let entries = &self.cells.tables[id];
+        let at = handle.map(|handle| self.entry(id, handle)).transpose()?;
+        Ok(at.map_or(entries.default.counter, |at| entries.counters[at as usize]))
+    }
+
+    /// Sets the direct counter of an entry; without a handle, of the default entry.
+    pub fn mt_write_counters(
+        &mut self,
+        table: &str,
+        handle: Option<EntryHandle>,
+        value: CounterValue,
+    ) -> Result<()> {
+        let id = self.counted_table(table)?;
+        let at = self.remember_entry(id, handle)?;
+        let entries = &mut self.cells.tables[id];
+        *at.map_or(&mut entries.default.counter, |at| &mut entries.counters[at]) = value;
         Ok(())
     }
 
@@ -61,52 +78,26 @@ impl State {
         }
     }
 
-    /// Sets the rates of an entry's direct meter, lowest first; an empty slice disables it.
+    /// Sets the rates of an entry's direct meter, lowest first; without a handle, of the default entry's. No rates disable it.
     pub fn mt_set_meter_rates(
         &mut self,
         table: &str,
-        handle: EntryHandle,
+        handle: Option<EntryHandle>,
         rates: &[MeterRate],
     ) -> Result<()> {
         let (id, count) = self.metered_table(table)?;
-        let at = self.entry(id, handle)?;
+        let at = self.remember_entry(id, handle)?;
         check_rates(("direct meter of table", table), count, rates)?;
-        self.remember_row(id, at);
-        self.cells.tables[id].meters[at as usize].set_rates(rates);
+        let entries = &mut self.cells.tables[id];
+        at.map_or(&mut entries.default.meter, |at| &mut entries.meters[at]).set_rates(rates);
         Ok(())
     }
 
-    /// Returns the rates of an entry's direct meter; empty if they were never set.
-    pub fn mt_get_meter_rates(&self, table: &str, handle: EntryHandle) -> Result<Vec<MeterRate>> {
+    /// Returns the rates of an entry's direct meter, or without a handle of the default entry's; empty if they were never set.
+    pub fn mt_get_meter_rates(&self, table: &str, handle: Option<EntryHandle>) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
-        Ok(self.cells.tables[id].meters[self.entry(id, handle)? as usize].rates())
-    }
-
-    /// Returns the direct counter of a table's default entry.
-    pub fn mt_read_default_counters(&self, table: &str) -> Result<CounterValue> {
-        Ok(self.cells.tables[self.counted_table(table)?].default.counter)
-    }
-
-    /// Sets the direct counter of a table's default entry.
-    pub fn mt_write_default_counters(&mut self, table: &str, value: CounterValue) -> Result<()> {
-        let id = self.counted_table(table)?;
-        self.remember_default(id);
-        self.cells.tables[id].default.counter = value;
-        Ok(())
-    }
-
-    /// Returns the rates of the default entry's direct meter, lowest first; empty if they were never set.
-    pub fn mt_get_default_meter_rates(&self, table: &str) -> Result<Vec<MeterRate>> {
-        let (id, _) = self.metered_table(table)?;
-        Ok(self.cells.tables[id].default.meter.rates())
-    }
-
-    /// Sets the rates of the default entry's direct meter, lowest first; an empty slice disables it.
-    pub fn mt_set_default_meter_rates(&mut self, table: &str, rates: &[MeterRate]) -> Result<()> {
-        let (id, count) = self.metered_table(table)?;
-        check_rates(("direct meter of table", table), count, rates)?;
-        self.remember_default(id);
-        self.cells.tables[id].default.meter.set_rates(rates);
-        Ok(())
+        let entries = &self.cells.tables[id];
+        let at = handle.map(|handle| self.entry(id, handle)).transpose()?;
+        Ok(at.map_or(&entries.default.meter, |at| &entries.meters[at as usize]).rates())
     }
 }

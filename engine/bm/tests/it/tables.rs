@@ -117,13 +117,13 @@ fn a_miss_that_runs_a_default_action_is_counted_as_the_default_entrys() {
     send(&mut bench, 5, 1, 0x801);
     send(&mut bench, 5, 1, 0x801);
     let expected = CounterValue { bytes: 28, packets: 2 };
-    assert_eq!(bench.state.mt_read_default_counters(ROUTE).unwrap(), expected);
-    assert_eq!(bench.state.mt_read_counters(ROUTE, handle).unwrap().packets, 1);
-    bench.state.mt_write_default_counters(ROUTE, CounterValue { bytes: 7, packets: 3 }).unwrap();
-    assert_eq!(bench.state.mt_read_default_counters(ROUTE).unwrap().packets, 3);
+    assert_eq!(bench.state.mt_read_counters(ROUTE, None).unwrap(), expected);
+    assert_eq!(bench.state.mt_read_counters(ROUTE, Some(handle)).unwrap().packets, 1);
+    bench.state.mt_write_counters(ROUTE, None, CounterValue { bytes: 7, packets: 3 }).unwrap();
+    assert_eq!(bench.state.mt_read_counters(ROUTE, None).unwrap().packets, 3);
     bench.state.mt_reset_counters(ROUTE).unwrap();
-    assert_eq!(bench.state.mt_read_default_counters(ROUTE).unwrap(), CounterValue::default());
-    let error = bench.state.mt_read_default_counters(ACL).unwrap_err();
+    assert_eq!(bench.state.mt_read_counters(ROUTE, None).unwrap(), CounterValue::default());
+    let error = bench.state.mt_read_counters(ACL, None).unwrap_err();
     assert_eq!(error.code, "COUNTERS_DISABLED", "{error}");
 }
 
@@ -132,14 +132,14 @@ fn a_miss_is_metered_once_the_default_entry_has_rates() {
     let mut bench = Bench::new(JSON);
     bench.state.mt_add_entry(ROUTE, &route(0x800, 0, 0), "ingress.send", &values(&[1]), 0).unwrap();
     let mut colours = |rates: &[MeterRate]| -> Vec<u64> {
-        bench.state.mt_set_default_meter_rates(ACL, rates).unwrap();
-        assert_eq!(bench.state.mt_get_default_meter_rates(ACL).unwrap(), rates);
+        bench.state.mt_set_meter_rates(ACL, None, rates).unwrap();
+        assert_eq!(bench.state.mt_get_meter_rates(ACL, None).unwrap(), rates);
         (0..3).map(|_| send(&mut bench, 5, 1, 0x800).colour).collect()
     };
     let rate = |info_rate, burst_size| MeterRate { info_rate, burst_size };
     assert_eq!(colours(&[]), [0, 0, 0]);
     assert_eq!(colours(&[rate(1.0, 1), rate(2.0, 2)]), [0, 1, 2]);
-    let reversed = bench.state.mt_set_default_meter_rates(ACL, &[rate(2.0, 1), rate(1.0, 1)]).unwrap_err();
+    let reversed = bench.state.mt_set_meter_rates(ACL, None, &[rate(2.0, 1), rate(1.0, 1)]).unwrap_err();
     assert_eq!(reversed.code, "INVALID_INFO_RATE_VALUE", "{reversed}");
 }
 

@@ -75,12 +75,10 @@ pub(crate) enum Call {
     ResetRegister,
     Counter { index: u64, value: CounterValue },
     ResetCounters,
-    EntryCounter { handle: u64, value: CounterValue },
+    EntryCounter { handle: Option<u64>, value: CounterValue },
     ResetEntryCounters,
     Meter { index: Option<u64>, rates: Vec<MeterRate> },
-    EntryMeter { handle: u64, rates: Vec<MeterRate> },
-    DefaultCounter { value: CounterValue },
-    DefaultMeter { rates: Vec<MeterRate> },
+    EntryMeter { handle: Option<u64>, rates: Vec<MeterRate> },
     AddToVset { value: Vec<u8> },
     RemoveFromVset { value: Vec<u8> },
     ClearVset,
@@ -394,7 +392,7 @@ impl Op {
             16 => (counter(input.value()?), Call::ResetCounters),
             17 => {
                 let (of, entry, packets) = input.value()?;
-                let (table, handle) = (table(of, &in_use), entry_of(of, entry));
+                let (table, handle) = (table(of, &in_use), Some(entry_of(of, entry)));
                 (table, Call::EntryCounter { handle, value: counted(packets) })
             }
             18 => (table(input.value()?, &counts), Call::ResetEntryCounters),
@@ -405,15 +403,15 @@ impl Op {
             }
             20 => {
                 let (of, entry, Rates(rates)) = input.value()?;
-                (table(of, &in_use), Call::EntryMeter { handle: entry_of(of, entry), rates })
+                (table(of, &in_use), Call::EntryMeter { handle: Some(entry_of(of, entry)), rates })
             }
             21 => {
                 let (of, packets) = input.value()?;
-                (table(of, &counts), Call::DefaultCounter { value: counted(packets) })
+                (table(of, &counts), Call::EntryCounter { handle: None, value: counted(packets) })
             }
             22 => {
                 let (of, Rates(rates)) = input.value()?;
-                (table(of, &meters), Call::DefaultMeter { rates })
+                (table(of, &meters), Call::EntryMeter { handle: None, rates })
             }
             23 => {
                 let (of, value): (_, Number) = input.value()?;

@@ -60,16 +60,11 @@ fn table(state: &State, info: &TableInfo) -> String {
     let entries = state.mt_get_entries(name).expect(READ);
     let direct: Vec<_> = entries
         .iter()
-        .map(|entry| {
-            (state.mt_read_counters(name, entry.handle), state.mt_get_meter_rates(name, entry.handle))
-        })
+        .map(|entry| Some(entry.handle))
+        .chain([None])
+        .map(|handle| (state.mt_read_counters(name, handle), state.mt_get_meter_rates(name, handle)))
         .collect();
-    let default = (
-        state.mt_get_default_entry(name),
-        state.mt_read_default_counters(name),
-        state.mt_get_default_meter_rates(name),
-    );
-    format!("{entries:?} {direct:?} {default:?}")
+    format!("{entries:?} {direct:?} {:?}", state.mt_get_default_entry(name))
 }
 
 /// Checks that what is stored fits the program, and that what refers to something refers to what is there.

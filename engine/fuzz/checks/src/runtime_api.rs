@@ -124,7 +124,7 @@ fn check_written(switch: &Switch, op: &Op, handle: Option<u64>) {
             let handle = handle.expect("an entry has a handle");
             let added = entry(on, handle).expect("it was added");
             let found = state.mt_get_entry_from_key(on, key, *priority).expect("the key was accepted");
-            let is_new = state.mt_read_counters(on, handle).unwrap_or(no_count) == no_count;
+            let is_new = state.mt_read_counters(on, Some(handle)).unwrap_or(no_count) == no_count;
             !info(on).const_entries && is_new && same(&added.action, to) && found == Some(added)
         }
         Call::Modify { handle, to } => {
@@ -155,20 +155,16 @@ fn check_written(switch: &Switch, op: &Op, handle: Option<u64>) {
         Call::Counter { index, value } => state.read_counters(on, *index) == Ok(*value),
         Call::ResetCounters => state.read_counters(on, 0) == Ok(no_count),
         Call::EntryCounter { handle, value } => state.mt_read_counters(on, *handle) == Ok(*value),
-        Call::DefaultCounter { value } => state.mt_read_default_counters(on) == Ok(*value),
         Call::ResetEntryCounters => {
             let mut entries = state.mt_get_entries(on).expect("it was accepted").into_iter();
-            state.mt_read_default_counters(on) == Ok(no_count)
-                && entries.all(|entry| state.mt_read_counters(on, entry.handle) == Ok(no_count))
+            state.mt_read_counters(on, None) == Ok(no_count)
+                && entries.all(|entry| state.mt_read_counters(on, Some(entry.handle)) == Ok(no_count))
         }
         Call::Meter { index, rates } => {
             is_sound(rates) && state.meter_get_rates(on, index.unwrap_or(0)).as_ref() == Ok(rates)
         }
         Call::EntryMeter { handle, rates } => {
             is_sound(rates) && state.mt_get_meter_rates(on, *handle).as_ref() == Ok(rates)
-        }
-        Call::DefaultMeter { rates } => {
-            is_sound(rates) && state.mt_get_default_meter_rates(on).as_ref() == Ok(rates)
         }
         Call::AddToVset { value } => has_value(state, on, value),
         Call::RemoveFromVset { value } => !has_value(state, on, value),

@@ -70,8 +70,6 @@ fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError
         Call::Meter { index: Some(index), rates } => state.meter_set_rates(on, *index, rates),
         Call::Meter { index: None, rates } => state.meter_array_set_rates(on, rates),
         Call::EntryMeter { handle, rates } => state.mt_set_meter_rates(on, *handle, rates),
-        Call::DefaultCounter { value } => state.mt_write_default_counters(on, *value),
-        Call::DefaultMeter { rates } => state.mt_set_default_meter_rates(on, rates),
         Call::AddToVset { value } => state.parse_vset_add(on, value),
         Call::RemoveFromVset { value } => state.parse_vset_remove(on, value),
         Call::ClearVset => state.parse_vset_clear(on),

@@ -152,7 +152,7 @@ impl Bench {
             ["meter_set_rates", name, index, given @ ..] => {
                 let meter = only(program.meter_arrays().iter(), name, |m| &m.name, "meter")?;
                 match &meter.direct_table {
-                    Some(table) => state.mt_set_meter_rates(table, index.parse()?, &rates(given)?)?,
+                    Some(table) => state.mt_set_meter_rates(table, Some(index.parse()?), &rates(given)?)?,
                     None => state.meter_set_rates(&meter.name, index.parse()?, &rates(given)?)?,
                 }
             }
@@ -171,7 +171,7 @@ impl Bench {
             ["check", "counter", name, index, bytes, packets] => {
                 let counter = only(program.counter_arrays().iter(), name, |c| &c.name, "counter")?;
                 let value = match &counter.direct_table {
-                    Some(table) => state.mt_read_counters(table, index.parse()?)?,
+                    Some(table) => state.mt_read_counters(table, Some(index.parse()?))?,
                     None => state.read_counters(&counter.name, index.parse()?)?,
                 };
                 if value != (CounterValue { bytes: bytes.parse()?, packets: packets.parse()? }) {

@@ -211,7 +211,7 @@ impl Bench {
                 let Some((table, handle)) = self.labels.get(label) else {
                     return failed(format!("no entry has the label {label}"));
                 };
-                self.switch.state().mt_read_counters(table, *handle)?
+                self.switch.state().mt_read_counters(table, Some(*handle))?
             }
             None => self.switch.state().read_counters(&counter.name, at.parse()?)?,
         };

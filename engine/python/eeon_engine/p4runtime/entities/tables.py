@@ -392,13 +392,9 @@ class Tables:
         control, name = self._control, table.name
         cell = rates = idle_ns = None
         if wanted.counter:
-            cell = (
-                control.mt_read_default_counters(name)
-                if handle is None
-                else control.mt_read_counters(name, handle)
-            )
+            cell = control.mt_read_counters(name, handle)
         if wanted.meter:
-            rates = self._rates(table, handle)
+            rates = control.mt_get_meter_rates(name, handle)
         if wanted.age and handle is not None:
             idle_ns = control.mt_get_entry_idle(name, handle)
         return Resources(cell, rates, idle_ns)
@@ -416,15 +412,7 @@ class Tables:
 
     def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
         cell: CounterCell = arrays.cell_from_message(data, f"table '{table.name}'")
-        if handle is None:
-            self._control.mt_write_default_counters(table.name, *cell)
-        else:
-            self._control.mt_write_counters(table.name, handle, *cell)
-
-    def _rates(self, table: Table, handle: int | None) -> list[MeterRate]:
-        if handle is None:
-            return self._control.mt_get_default_meter_rates(table.name)
-        return self._control.mt_get_meter_rates(table.name, handle)
+        self._control.mt_write_counters(table.name, handle, *cell)
 
     def _set_meter(self, table: Table, handle: int | None, config: p4r.MeterConfig | None) -> None:
         """Sets a meter; without a config it is always green."""
@@ -432,11 +420,7 @@ class Tables:
         rates: Sequence[MeterRate] = (
             [] if config is None else arrays.rates_from_message(table.direct_meter, config)
         )
-        if not rates and not self._rates(table, handle):
-            return
-        if handle is None:
-            self._control.mt_set_default_meter_rates(table.name, rates)
-        else:
+        if rates or self._control.mt_get_meter_rates(table.name, handle):
             self._control.mt_set_meter_rates(table.name, handle, rates)
 
 
