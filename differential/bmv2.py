@@ -79,7 +79,7 @@ class Bmv2:
         if info is not None:
             try:
                 self._p4runtime = P4RuntimeClient(f"unix:{folder}/p4runtime", info, program.read_bytes())
-            except (Failed, grpc.FutureTimeoutError) as error:
+            except (Failed, TimeoutError, grpc.FutureTimeoutError) as error:
                 self._process.kill()
                 raise self._ended(str(error)) from error
 

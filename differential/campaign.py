@@ -13,7 +13,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-import grpc
 from thriftpy2.transport import TTransportException
 
 from .bmv2 import Ended
@@ -31,7 +30,7 @@ PACKETS_PER_CONFIGURATION = PACKETS_PER_BATCH * BATCHES_PER_CONFIGURATION
 INTERRUPTIONS_AT_MOST = 5
 DIFFERENCES_AT_MOST = 4
 """Maximum for one program; then it is given up, because further ones usually have the same cause."""
-MACHINES = (Ended, OSError, TTransportException, grpc.RpcError, grpc.FutureTimeoutError)
+MACHINES = (Ended, OSError, TTransportException)
 """Errors of connections and processes on a machine that is too busy: the configuration is run again."""
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import grpc
 import pytest
 from eeon_command import eeon
 from eeon_control import operations, state
@@ -28,6 +27,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 from fault_fabric import NEW, OLD, TOPOLOGY, FaultyFabric, at, entries_of, next_id, primacy, write_as
 from revisions import done
 from switch_processes import running
+
+from ptf_tests.lib.p4rt_session import Failed
 
 pytestmark = pytest.mark.system
 
@@ -310,7 +311,7 @@ def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(f
     """A request may be in flight for long. The recovery uses an election id that the request cannot have."""
     assert faulty.killed_controller(store, "journaled", 1) == -9
     faulty.settle(store)
-    with pytest.raises(grpc.RpcError, match="is not the primary"):
+    with pytest.raises(Failed, match="is not the primary"):
         write_as(faulty.switches["leaf2"], 10)
     assert faulty.image() == old
 
