@@ -35,12 +35,12 @@ Draw = Callable[[Runs], list[Drawing]]
 
 
 def claims(folder: Path) -> Sequence[Claim]:
-    """Returns the experiment's claims; none if it has neither judges nor parts of claims. Raises InputError.
+    """Returns the experiment's claims; none without a claims.py and a claims.yaml. Raises InputError.
 
     A claims.py without `JUDGES` has whole claims, a tuple `CLAIMS`.
     """
     found, told = module(folder, "claims"), texts.statements(folder)
-    if found is None and not any(one.parts for one in told.values()):
+    if found is None and not told:
         return ()
     if found is None or hasattr(found, "JUDGES"):
         return _judged(folder, told, getattr(found, "JUDGES", {}))
@@ -49,6 +49,9 @@ def claims(folder: Path) -> Sequence[Claim]:
         raise InputError(
             str(folder / "claims.py"), "CLAIMS", "must be a tuple of claims (eeon_experiments.claims.Claim)"
         )
+    if any(one.parts for one in told.values()):
+        rule = f"leaves the parts in {texts.CLAIMS} without effect; give judges in JUDGES instead"
+        raise InputError(str(folder / "claims.py"), "CLAIMS", rule)
     return tuple(listed)
 
 

@@ -74,6 +74,16 @@ def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
     assert (check.measured, check.holds) == (measured, holds)
 
 
+def test_a_part_for_each_of_some_values_has_them_in_its_texts() -> None:
+    names = ['a "b"', "c"]
+    of = rows(*({"axis_queue": name, "runtime_seconds": 2.0} for name in names))
+    where: Any = [{"queue": "{queue}"}]
+    part = Part(
+        says="of {queue}", number="runtime_seconds", where=where, for_each={"queue": names}, within=(2, 2)
+    )
+    assert [check.measured for check in parts.checks([part], of)] == ['of a "b" +200.0 %', "of c +200.0 %"]
+
+
 def test_an_order_holds_if_figures_fall_and_all_are_there() -> None:
     order = Order(falling=["high", "low"], says="more", otherwise="not more")
     found = [order.check(rows(), {"high": high, "low": 2.0}) for high in (2.1, 2.0)]

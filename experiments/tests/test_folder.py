@@ -70,6 +70,27 @@ def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
     assert (claim.outcome, claim.measured) == ("not measured", told)
 
 
+X1 = "X1: {statement: it is so, where: here, band: above 0"
+PARTS = ", parts: [{says: time, number: runtime_seconds, where: [{}], within: [0, 1]}]"
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "says"),
+    [
+        (CLAIMS, f"{X1}{PARTS}}}", "CLAIMS: leaves the parts in claims.yaml without effect"),
+        (None, f"{X1}}}", "JUDGES: must have a judge for each claim in claims.yaml that has no parts"),
+    ],
+)
+def test_a_claim_that_nothing_would_judge_is_refused(
+    mine: Path, code: str | None, told: str, says: str
+) -> None:
+    (mine / "claims.yaml").write_text(told)
+    if code is not None:
+        (mine / "claims.py").write_text(code)
+    with pytest.raises(InputError, match=says):
+        folder.claims(mine)
+
+
 def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(mine: Path) -> None:
     (mine / "figures.yaml").write_text("own: {title: Mine, caption: Told., cut: 2.5, from_zero: false}")
     figure = Figures(str(mine / "figures.py"))

@@ -97,29 +97,40 @@ class Part(Number):
 
     def each(self) -> Iterator[Part]:
         """Yields the part, or one for each of the values."""
-        told = self.model_dump_json(exclude={"for_each"}, exclude_unset=True)
+        told = self.model_dump(exclude={"for_each"}, exclude_unset=True)
         for values in product(*self.for_each.values()):
-            text = told
-            for name, value in zip(self.for_each, values, strict=True):
-                text = text.replace(f"{{{name}}}", value)
-            yield Part.model_validate_json(text)
+            yield Part.model_validate(_filled(told, dict(zip(self.for_each, values, strict=True))))
 
     def check(self, results: Results, _: Mapping[str, float]) -> Check:
         """Returns whether the number is within its band. Raises Missing."""
         says, points = self.says if "{number}" in self.says else f"{self.says} {{number}}", self.points()
-        each = [(self.measured(results, [point]), point) for point in points]
-        match self.take:
-            case "mean":
-                found = self.measured(results, points)
-            case "average":
+        if self.take == "mean":
+            found = self.measured(results, points)
+        else:
+            each = [(self.measured(results, [point]), point) for point in points]
+            if self.take == "average":
                 found = mean(one for one, _ in each)
-            case _:
+            else:
                 pick = min if self.take == "least" else max
                 found, at = pick(each, key=lambda one: one[0].mean)
                 says = says.replace("{at}", words_of(at))
         low, high = self.within or (cut(self.cuts) if self.cuts is not None else band(self.states or 0))
         words = says.replace("{number}", found.text(_FORMS[self.form]))
         return Check(words, low <= found.mean <= high, numbers={self.name: found.mean} if self.name else {})
+
+
+def _filled(value: object, names: Mapping[str, str]) -> object:
+    """Returns a value with its texts' `{NAME}`s replaced."""
+    match value:
+        case str():
+            for name, text in names.items():
+                value = value.replace(f"{{{name}}}", text)
+            return value
+        case list():
+            return [_filled(one, names) for one in value]
+        case dict():
+            return {key: _filled(one, names) for key, one in value.items()}
+    return value
 
 
 class Order(Strict):
