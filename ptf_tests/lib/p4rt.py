@@ -28,7 +28,6 @@ from google.protobuf import text_format
 from ptf_tests.lib.p4rt_session import COMMIT, Failed, Session
 
 _RPC_TIMEOUT_SECS = 10.0
-_CASE_TIMEOUT_SECS = 600.0
 _ELECTION_IDS = itertools.count(1)
 
 Match = int | tuple[int, int]
@@ -61,10 +60,7 @@ class P4RuntimeClient:
         # Higher than all before it in this process: if a target has not yet noticed the end of the last
         # client, it still makes this one primary.
         self._session = Session(
-            address,
-            election_id=next(_ELECTION_IDS),
-            timeout_s=_RPC_TIMEOUT_SECS,
-            stream_timeout_s=_CASE_TIMEOUT_SECS,
+            address, election_id=next(_ELECTION_IDS), timeout_s=_RPC_TIMEOUT_SECS, stream_timeout_s=None
         )
         self._packets: queue.Queue[p4r.StreamMessageResponse] = queue.Queue()
         self._reader = threading.Thread(target=self._read_stream, name="p4rt-stream", daemon=True)

@@ -41,6 +41,7 @@ class RecordedFiles:
                 output_file(path)
 
     def filter(self) -> HopFilter:
+        """Returns what a recording keeps for these files."""
         from eeon_tools.hops import pcapng
 
         return recording_filter(

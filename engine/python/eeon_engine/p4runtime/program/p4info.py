@@ -113,7 +113,7 @@ def _check_ids(kind: str, objects: Iterable[_Message]) -> None:
 
 def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
     # An action belongs to the roles of its tables. The P4Info calls value sets `value_sets`.
-    for kind in _PREFIXES.keys() - {"action"}:
+    for kind in [kind for kind in _PREFIXES if kind != "action"]:
         for item in getattr(info, f"{kind.replace(' ', '_')}s"):
             owner = _owner(item)
             if owner is not None:
