@@ -170,7 +170,7 @@ class LocalSwitch(Device):
 
 
 class LocalFabric:
-    """An LocalSwitch for every switch of a topology, served in its context."""
+    """A LocalSwitch for every switch of a topology, served in its context."""
 
     def __init__(self, topology: Topology, make: Callable[..., LocalSwitch] = LocalSwitch, **options) -> None:
         self.switches = {name: make(switch, **options) for name, switch in topology.switches.items()}
