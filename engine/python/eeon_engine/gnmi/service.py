@@ -151,11 +151,11 @@ def _kept(kind: int) -> Callable[[Leaf], bool]:
         return lambda leaf: True
     # Keys are in every type: without them, entries of a list could not be told apart.
     if kind == gnmi.GetRequest.CONFIG:
-        return lambda leaf: leaf.is_key or not leaf.is_state
+        return lambda leaf: leaf.is_key or leaf.is_config
     # Leaves of type OPERATIONAL have no counterpart under `config`.
-    names = {step.name for leaf in model.LEAVES if not leaf.is_state for step in leaf.steps[-1:]}
+    names = {step.name for leaf in model.LEAVES if leaf.is_config for step in leaf.steps[-1:]}
     if kind == gnmi.GetRequest.OPERATIONAL:
-        return lambda leaf: leaf.is_key or (leaf.is_state and leaf.steps[-1].name not in names)
+        return lambda leaf: leaf.is_key or (not leaf.is_config and leaf.steps[-1].name not in names)
     if kind == gnmi.GetRequest.STATE:
-        return lambda leaf: leaf.is_state
+        return lambda leaf: not leaf.is_config
     raise invalid(f"type {kind} does not exist; use ALL (0), CONFIG (1), STATE (2) or OPERATIONAL (3)")
