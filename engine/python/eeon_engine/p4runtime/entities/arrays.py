@@ -173,10 +173,7 @@ class Counters(Arrays[Counter, p4r.CounterEntry]):
             self._control.write_counters(array.name, index, *cell)
 
     def _chunk(self, array: Counter, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = [self._control.read_counters(array.name, start)]
-        else:
-            cells = self._control.read_counters_range(array.name, start, end)
+        cells = self._control.read_counters_range(array.name, start, end)
         is_initial = cells.count((0, 0)) == len(cells)
         return Chunk(len(cells), partial(_counter_entities, array, start, cells), is_initial)
 
@@ -206,10 +203,7 @@ class Meters(Arrays[Meter, p4r.MeterEntry]):
             self._control.meter_set_rates(array.name, index, rates)
 
     def _chunk(self, array: Meter, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = [self._control.meter_get_rates(array.name, start)]
-        else:
-            cells = self._control.meter_get_rates_range(array.name, start, end)
+        cells = self._control.meter_get_rates_range(array.name, start, end)
         return Chunk(len(cells), partial(_meter_entities, array, start, cells))
 
 
@@ -247,10 +241,7 @@ class Registers(Arrays[Register, p4r.RegisterEntry]):
         self._control.register_write_range(array.name, start, end, bytestrings.encode(number))
 
     def _chunk(self, array: Register, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = self._control.register_read(array.name, start)
-        else:
-            cells = self._control.register_read_range(array.name, start, end)
+        cells = self._control.register_read_range(array.name, start, end)
         entities = partial(_register_entities, array, start, end - start, cells)
         return Chunk((end - start) * self._cost(array), entities, is_initial=not cells.strip(b"\0"))
 
