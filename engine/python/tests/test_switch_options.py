@@ -4,6 +4,7 @@ import ast
 import logging
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from eeon_engine.switch_command import logs
@@ -93,7 +94,8 @@ def test_simple_switch_has_thrift_alone() -> None:
 def test_a_log_file_is_as_large_as_it_may_be_and_as_many_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, files: list[str]
 ) -> None:
-    monkeypatch.setattr(logging, "getLogger", logging.Logger)
+    # A logger of its own: other tests use the package's.
+    monkeypatch.setattr(logs, "logging", SimpleNamespace(**vars(logging) | {"getLogger": logging.Logger}))
     log = logs.set_up(Options(log_file=f"{tmp_path}/log", log_file_max_size=1000, log_file_max_files=kept))
     for _ in range(100):
         log.info("a line of the log")
