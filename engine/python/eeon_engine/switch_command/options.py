@@ -127,7 +127,8 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
         raise Shown(json_version)
     unknown = [argument for argument in extra if argument.startswith("-")]
     if unknown:
-        behind = f"; target flags go after '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
+        is_target = unknown[0].partition("=")[0] in target_parser.long_flags
+        behind = f"; target flags go after '--': -- {unknown[0]}" if is_target else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
     if options.program is None and options.pcap is not None and options.pcap.endswith(".json"):
         # As in BMv2, --pcap may stand before the program without a folder.
@@ -313,11 +314,6 @@ def _noted(given: Options, parser: _Parser) -> list[str]:
     for flag, reason in reasons(parser.refused):
         raise UsageError(f"{flag}: {reason}")
     return [f"{flag} is ignored: {reason}" for flag, reason in reasons(parser.ignored)]
-
-
-def _is_target(flag: str) -> bool:
-    known, _ = _target_parser().parse_known_args([])
-    return flag.split("=")[0].removeprefix("--").replace("-", "_") in vars(known)
 
 
 def _interface(text: str) -> tuple[int, str]:
