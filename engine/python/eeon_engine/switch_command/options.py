@@ -270,26 +270,18 @@ def _open_to_others(address: str, *, is_default: bool) -> list[str]:
 
 
 def _tls(options: Options) -> tuple[Path, Path, Path | None] | None:
-    certificate, key, authority = (
-        options.grpc_server_cert,
-        options.grpc_server_key,
-        options.grpc_server_cacert,
-    )
+    given = {flag: getattr(options, f"grpc_server_{flag}") for flag in ("cert", "key", "cacert")}
     if not options.grpc_server_ssl:
-        for flag, value in (
-            ("cert", certificate),
-            ("key", key),
-            ("cacert", authority),
-            ("with-client-auth", options.grpc_server_with_client_auth),
-        ):
+        for flag, value in (given | {"with-client-auth": options.grpc_server_with_client_auth}).items():
             if value:
                 raise UsageError(
                     f"--grpc-server-{flag} without --grpc-server-ssl: P4Runtime would be unencrypted; give "
                     "both or neither"
                 )
         return None
-    for flag, value in (("cert", certificate), ("key", key)):
-        if value is None:
+    certificate, key, authority = given.values()
+    for flag in ("cert", "key"):
+        if given[flag] is None:
             raise UsageError(f"with --grpc-server-ssl, --grpc-server-{flag} is required")
     if options.grpc_server_with_client_auth and authority is None:
         raise UsageError("with --grpc-server-with-client-auth, --grpc-server-cacert is required")

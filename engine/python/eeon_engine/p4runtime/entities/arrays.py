@@ -20,7 +20,7 @@ from .. import bytestrings
 from ..errors import invalid, out_of_range, unimplemented
 from ..messages import p4r
 from ..program import data_types
-from ..program.schema import Array, Counter, Meter, MeterType, Register, find
+from ..program.schema import Array, Counter, Meter, Register, find
 from . import chunks
 from .chunks import Chunk
 
@@ -62,16 +62,16 @@ def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]
             raise invalid(f"{what}: {name} {value} is negative")
         if value > limit:
             raise unimplemented(f"{what}: {name} {value} is above {limit}, the maximum of a meter")
-    if meter.type == MeterType.TWO_RATE_THREE_COLOR:
+    if meter.type == "two-rate three-colour":
         if config.eburst:
-            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+            raise invalid(f"{what} is {meter.type}: eburst {config.eburst} must not be set")
         if config.pir < config.cir:
             raise invalid(f"{what}: pir {config.pir} is below cir {config.cir}; RFC 2698 requires pir >= cir")
     else:
         if (config.pir, config.pburst) != (config.cir, config.cburst):
-            raise invalid(f"{what} is {meter.type.value}: pir and pburst must equal cir and cburst")
-        if config.eburst and meter.type == MeterType.SINGLE_RATE_TWO_COLOR:
-            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+            raise invalid(f"{what} is {meter.type}: pir and pburst must equal cir and cburst")
+        if config.eburst and meter.type == "single-rate two-colour":
+            raise invalid(f"{what} is {meter.type}: eburst {config.eburst} must not be set")
         if config.eburst:
             raise unimplemented(f"{what}: eburst {config.eburst}; the engine has no excess burst, use 0")
     return [(config.cir / _PER_MICROSECOND, config.cburst), (config.pir / _PER_MICROSECOND, config.pburst)]
