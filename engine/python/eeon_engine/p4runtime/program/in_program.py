@@ -68,15 +68,13 @@ def digest_lists(schema: Schema, parsed: Json) -> Mapping[str, Json]:
     listed = parsed.get("learn_lists", [])
     by_name = {item["name"]: item for item in listed}
     own = {digest.name for digest in schema.digests.values()}
+    # A struct has a name, a value or a tuple none.
     unnamed = [
         digest.name
         for digest in schema.digests.values()
-        if digest.name not in by_name and not _has_name(digest)
+        if digest.name not in by_name
+        and (not isinstance(digest.type, Composite) or digest.type.kind == "tuple")
     ]
     invented = [item for item in listed if item["name"] not in own]
     # If the numbers differ, the P4Info was edited, and the order does not say which is which.
     return by_name | (dict(zip(unnamed, invented, strict=True)) if len(unnamed) == len(invented) else {})
-
-
-def _has_name(digest: Digest) -> bool:
-    return isinstance(digest.type, Composite) and digest.type.kind != "tuple"
