@@ -165,7 +165,7 @@ class Bench:
         for read in self.reads:
             self._compare(read)
         for name, size in self.program.counters:
-            cells = set(range(size)) if size <= WHOLE_COUNTER_CELLS else set(self.engine.counted(name))
+            cells = set(range(size)) if size <= WHOLE_COUNTER_CELLS else set(self.engine.counted(name, size))
             if size > WHOLE_COUNTER_CELLS:
                 cells |= {rng.randrange(size) for _ in range(COUNTER_SAMPLE)}
             if self.info is not None:

@@ -77,7 +77,7 @@ class Engine:
             raise Faulted("the program faults on the packet")
         return [(out, data) for _, out, data in sent]
 
-    def counted(self, counter: str) -> list[int]:
+    def counted(self, counter: str, size: int) -> list[int]:
         """Returns the cells of an indirect counter that are not zero."""
-        cells = self._switch.read_counters_all(counter)
+        cells = self._switch.read_counters_range(counter, 0, size)
         return [index for index, cell in enumerate(cells) if tuple(cell) != (0, 0)]

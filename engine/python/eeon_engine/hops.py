@@ -194,13 +194,8 @@ def take(of: Twin | SwitchHandle) -> Hops | None:
     columns = of.take_hops()
     if columns is None:
         return None
-    return Hops(
-        columns,
-        cast("list[str]", columns["nodes"]),
-        cast("list[str]", columns["kinds"]),
-        cast("list[str]", columns["causes"]),
-        cast("list[str]", columns["fields"]),
-        [Flow(*flow) for flow in cast("list[tuple[str, str, int, int, int]]", columns["flows"])],
-        cast(int, columns["lost"]),
-        cast(int, columns["limit"]),
-    )
+    lists = (cast("list[str]", columns[name]) for name in ("nodes", "kinds", "causes", "fields"))
+    nodes, kinds, causes, fields = lists
+    flows = [Flow(*flow) for flow in cast("list[tuple[str, str, int, int, int]]", columns["flows"])]
+    lost, limit = cast(int, columns["lost"]), cast(int, columns["limit"])
+    return Hops(columns, nodes, kinds, causes, fields, flows, lost, limit)

@@ -9,13 +9,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use simple_switch::{MirroringSession, PortStats, Replica, Switch, SwitchStats};
 
-use crate::convert::values::CounterCell;
 use crate::convert::{AsDict, Data, Given, Key, Rates, Told};
 use crate::error::Error;
 use crate::program::Program;
 use crate::switch_host::SwitchHost;
-
-pub(crate) const PS_PER_NS: u64 = 1_000;
 
 /// The control interface of a running switch.
 ///
@@ -159,21 +156,19 @@ calls! {
 
     short_call state.read_counters(counter: &str, index: u64) -> CounterValue;
     /// Returns the cells `start` to `end` - 1 of an indirect counter; at least one.
-    call state.read_counters_range(counter: &str, start: u64, end: u64) -> Vec<CounterValue>;
+    short_call state.read_counters_range(counter: &str, start: u64, end: u64) -> Vec<CounterValue>;
     /// Returns the rates of one cell of an indirect meter, lowest first; empty if never set.
     short_call state.meter_get_rates(meter: &str, index: u64) -> Vec<MeterRate>;
     /// Returns the rates of cells `start` to `end` - 1 of an indirect meter; at least one.
-    call state.meter_get_rates_range(meter: &str, start: u64, end: u64) -> Vec<Vec<MeterRate>>;
+    short_call state.meter_get_rates_range(meter: &str, start: u64, end: u64) -> Vec<Vec<MeterRate>>;
     /// Sets the rates of one cell of an indirect meter; no rates disable it.
     short_call state_mut.meter_set_rates(meter: &str, index: u64, rates: Rates) -> ();
     call state_mut.meter_array_set_rates(meter: &str, rates: Rates) -> ();
     /// Returns a cell, big-endian, in as many whole bytes as its width needs.
     short_call state.register_read(register: &str, index: u64) -> Vec<u8>;
-    /// Returns every cell, from one instant.
-    call state.register_read_all(register: &str) -> Vec<Vec<u8>>;
     /// Returns the concatenated cells `start` to `end` - 1, each big-endian, in as many whole bytes as its
     /// width needs; at least one cell.
-    call state.register_read_range(register: &str, start: u64, end: u64) -> Vec<u8>;
+    short_call state.register_read_range(register: &str, start: u64, end: u64) -> Vec<u8>;
     short_call state_mut.register_write(register: &str, index: u64, value: PyBackedBytes) -> ();
 
     /// Returns the members of a parser value set in order: their fields side by side, without padding.
@@ -190,17 +185,6 @@ impl SwitchHandle {
     fn mt_write_counters(&self, table: &str, handle: Option<u64>, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
         self.short_call(|switch| switch.state_mut().mt_write_counters(table, handle, value))
-    }
-
-    /// Returns every cell of an indirect counter, from one instant.
-    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<CounterCell>> {
-        self.call(|switch| {
-            let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
-            // For an unknown name, the read of cell 0 reports the error.
-            let size = known.map_or(1, |known| known.size as u64);
-            let cells = (0..size).map(|index| switch.state().read_counters(counter, index));
-            Ok::<_, Error>(cells.collect::<Result<Vec<_>, _>>()?.told())
-        })
     }
 
     fn write_counter_array(&self, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
@@ -260,14 +244,6 @@ impl SwitchHandle {
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
         let now = py.detach(|| self.host.now());
         self.short_call(|switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
-    }
-
-    /// Returns the time in nanoseconds since an entry's last hit, or since its timeout was first set.
-    fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
-        let now = py.detach(|| self.host.now());
-        let idle_ps =
-            self.short_call(|switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
-        Ok(idle_ps / PS_PER_NS)
     }
 
     /// Returns the handles of entries without a hit during their timeout, again after each further one.

@@ -3,11 +3,14 @@
 use bm::{Entry, GroupInfo, MemberInfo, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use simple_switch::NodeHandle;
 
 use crate::convert::values::{McGroup, McLag, McNode, PortInfo};
 use crate::convert::{Crc, Given, Key, Node, Ports, Told};
 use crate::error::Error;
-use crate::handle::{calls, SwitchHandle, PS_PER_NS};
+use crate::handle::{calls, SwitchHandle};
+
+const PS_PER_NS: u64 = 1_000;
 
 calls! {
     call state.mt_get_entry(table: &str, handle: u64) -> Entry<MtAction>;
@@ -40,6 +43,8 @@ calls! {
     call pre_mut.mc_mgrp_create(group: u16) -> ();
     /// Destroys a multicast group; its nodes stay.
     call pre_mut.mc_mgrp_destroy(group: u16) -> ();
+    /// Creates a node: a copy with this `egress_rid` to each port, and to one port of each LAG.
+    call pre_mut.mc_node_create(rid: u16, ports: Ports, lags: Ports) -> NodeHandle;
     call pre_mut.mc_node_update(node: Node, ports: Ports, lags: Ports) -> ();
     /// Adds a node at the end of a group.
     call pre_mut.mc_node_associate(group: u16, node: Node) -> ();
@@ -53,10 +58,11 @@ calls! {
 /// Ages, multicast, clone sessions, queues, clock, ports.
 #[pymethods]
 impl SwitchHandle {
-    /// Returns the idle timeout of an entry (0: none) and its time since the last hit, in nanoseconds.
+    /// Returns the idle timeout of an entry (0: none), and its time since the last hit or since its timeout was first
+    /// set, in nanoseconds.
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
         let now = py.detach(|| self.host.now());
-        let (ttl_ns, idle_ps) = self.call(|switch| {
+        let (ttl_ns, idle_ps) = self.short_call(|switch| {
             let state = switch.state();
             let ttl = state.mt_get_entry_ttl(table, handle)?;
             Ok::<_, Error>((ttl, state.mt_get_entry_idle(table, handle, now.as_ps())?))
@@ -68,12 +74,6 @@ impl SwitchHandle {
     /// multicast groups. Clone sessions, queue settings, CRC parameters and packets inside stay, as in BMv2.
     fn reset_state(&self) -> PyResult<()> {
         self.ask(|switch| switch.reset_state())
-    }
-
-    /// Creates a node: a copy with this `egress_rid` to each port, and to one port of each LAG.
-    fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
-        let node = self.call(|switch| switch.pre_mut().mc_node_create(rid, &ports, &lags))?;
-        Ok(node.0)
     }
 
     /// Returns all groups, nodes and LAGs.
@@ -88,11 +88,6 @@ impl SwitchHandle {
             let lags = pre.lags().map(|(lag, ports)| McLag((lag, ports.to_vec())));
             (groups.collect(), nodes.collect(), lags.collect())
         })
-    }
-
-    /// Returns the port and multicast group of a clone session; `None` if it is not configured.
-    fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
-        self.ask(|switch| switch.mirroring().get(&session).map(|session| (session.egress_port, session.mgid)))
     }
 
     /// Sets the capacity in packets of one queue, of each queue of a port, or of every queue.

@@ -8,14 +8,14 @@ use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 use live::{LiveConfig, LiveCounts, LiveError, PacketIns, PortDefaults, Ports, Turns};
 use port_io::{PacketIn, PcapPort, PcapPorts};
 use pyo3::prelude::*;
-use simple_switch::{PortConfig, SwitchConfig, PORT_COUNT};
-use units::{Bytes, DataRate, Duration, Time};
+use simple_switch::{SwitchConfig, PORT_COUNT};
+use units::{DataRate, Duration, Time};
 
 use crate::convert::AsDict;
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch::quanta;
+use crate::switch::Port;
 use crate::switch_host::SwitchHost;
 
 impl From<LiveError> for Error {
@@ -149,9 +149,8 @@ impl LiveSwitch {
             let text = format!("port_rates_bps of port {port} is 0; leave the port out for no delay");
             return Err(Error::Config(text).into());
         }
-        if rate_bps == Some(0) {
-            return Err(Error::Config("rate_bps 0; leave it out for ports without delay".into()).into());
-        }
+        let each =
+            Port::new(0, rate_bps, overhead_bytes, queue_limit_packets, queue_limit_bytes, quanta_bytes)?;
         let wait = StdDuration::try_from_secs_f64(wait_s)
             .map_err(|error| Error::Config(format!("wait_s {wait_s}: {error}")))?;
         let config = LiveConfig {
@@ -169,14 +168,7 @@ impl LiveSwitch {
                 ..SwitchConfig::default()
             },
             port_defaults: PortDefaults {
-                each: PortConfig {
-                    port: 0,
-                    rate: rate_bps.map(DataRate::from_bps),
-                    overhead: Bytes::new(overhead_bytes),
-                    queue_limit_packets,
-                    queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
-                    quanta: quanta(quanta_bytes)?,
-                },
+                each: each.0,
                 rates: port_rates.into_iter().map(|(port, bps)| (port, DataRate::from_bps(bps))).collect(),
             },
             capture,

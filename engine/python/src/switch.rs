@@ -172,7 +172,7 @@ impl SwitchHost for StandaloneSwitchHost {
 }
 
 /// Returns the quanta of a port from a map of priority to bytes.
-pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> {
+fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> {
     let mut quanta = Quanta::default();
     for (priority, bytes) in of.unwrap_or_default() {
         let queue = quanta.get_mut(priority).ok_or_else(|| {
@@ -196,7 +196,7 @@ pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> 
 /// queues have strict priority.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 #[derive(Clone)]
-pub(crate) struct Port(PortConfig);
+pub(crate) struct Port(pub(crate) PortConfig);
 
 #[pymethods]
 impl Port {
@@ -205,7 +205,7 @@ impl Port {
         port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None,
         quanta_bytes: "dict[int, int] | None"=None,
     ))]
-    fn new(
+    pub(crate) fn new(
         port: u16,
         rate_bps: Option<u64>,
         overhead_bytes: u64,
@@ -214,10 +214,7 @@ impl Port {
         quanta_bytes: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<Self> {
         if rate_bps == Some(0) {
-            return Err(Error::Config(format!(
-                "port {port}: rate_bps 0; leave it out for a port without delay"
-            ))
-            .into());
+            return Err(Error::Config("rate_bps 0; leave it out for a port without delay".into()).into());
         }
         Ok(Self(PortConfig {
             port,

@@ -18,7 +18,7 @@ from p4rt_client import p4info, program_json, without_struct
 
 def refusal(info: Any, program: str | bytes) -> str:
     with pytest.raises(StatusError) as caught:
-        compilation.matched(reader.read(info), program_json(program) if isinstance(program, str) else program)
+        compilation.matched(info, program_json(program) if isinstance(program, str) else program)
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
     return caught.value.message
 
@@ -29,19 +29,19 @@ def named(info: Any, kind: str, alias: str) -> Any:
 
 def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them() -> None:
     written = program_json().replace(b"{", b'{"source_fragment": "one\n\ttwo",', 1)
-    compilation.matched(reader.read(p4info()), written)
+    compilation.matched(p4info(), written)
     assert Program(written).digest != Program(program_json()).digest
 
 
 def test_a_program_with_nothing_to_name_takes_an_empty_p4info() -> None:
     bare = b'{"pipelines": [], "header_types": [], "headers": [], "actions": []}'
-    compilation.matched(reader.read(p4i.P4Info()), bare)
+    compilation.matched(p4i.P4Info(), bare)
 
 
 def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
     for program in (b"{}", b"[]", b'{"pipelines": [{}]}', b"not json"):
         with pytest.raises(StatusError, match="p4c did not write it"):
-            compilation.matched(reader.read(p4info()), program)
+            compilation.matched(p4info(), program)
 
 
 def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:
@@ -51,7 +51,7 @@ def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:
     second.preamble.id, second.preamble.name = info.digests[0].preamble.id + 1, "digest_1"
     second.type_spec.bitstring.bit.bitwidth = 8
     parsed["learn_lists"].append({"id": 2, "name": "digest", "elements": [{}]})
-    found = compilation.matched(reader.read(info), json.dumps(parsed).encode()).digests.values()
+    found = compilation.matched(info, json.dumps(parsed).encode()).digests.values()
     assert [digest.in_program for digest in found] == ["tuple_0", "digest"]
     info.digests[0].CopyFrom(second)
     del info.digests[1]

@@ -109,7 +109,8 @@ def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
 ) -> None:
     monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
     with serve(switch, p4info=p4info()) as quick:
-        failure(rpc_code.DEADLINE_EXCEEDED, "", clients(quick.address).receive)
+        said = "sent no MasterArbitrationUpdate"
+        failure(rpc_code.DEADLINE_EXCEEDED, said, clients(quick.address).receive)
 
 
 def begin(

@@ -8,8 +8,7 @@ from eeon_engine.exceptions import ConfigError
 from eeon_engine.p4runtime import Writer, write
 from eeon_engine.p4runtime.program.pipeline import Pipeline
 from finsy.proto import p4r
-from made_frames import frame
-from p4rt_client import INSERT, Names, entity_of, exact, p4info, ports, program_json
+from p4rt_client import INSERT, Names, entity_of, exact, p4info, program_json
 
 
 def request(names: Names, *keys: int) -> p4r.WriteRequest:
@@ -19,12 +18,6 @@ def request(names: Names, *keys: int) -> p4r.WriteRequest:
         entry = names.entry("exact_table", exact(1, key), action=names.action("forward", key))
         made.updates.add(type=INSERT, entity=entity_of(entry))
     return made
-
-
-def test_what_is_written_forwards(switch: Switch, names: Names) -> None:
-    assert write(switch, p4info(), request(names, 1, 2)) == 2
-    switch.inject(5, frame(2))
-    assert ports(switch.advance_to(10**9)) == [2]
 
 
 def test_one_refused_update_takes_all_back_and_is_named(switch: Switch, names: Names) -> None:

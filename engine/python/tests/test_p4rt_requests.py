@@ -49,18 +49,14 @@ def session(*ports: int, **fields: object) -> p4r.CloneSessionEntry:
     return p4r.CloneSessionEntry(session_id=1, replicas=replicas, **fields)
 
 
-def only_session(client: Client) -> object:
-    (found,) = client.read(p4r.CloneSessionEntry())
-    return found.clone_session_entry
-
-
 def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> None:
     with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
         client.write((INSERT, session(2, class_of_service=3)))
         for number in (4, 8):
             failed = client.refused((MODIFY, session(3, class_of_service=number)))
             assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-        assert only_session(client) == session(2, class_of_service=3)
+        (found,) = client.read(p4r.CloneSessionEntry())
+        assert found.clone_session_entry == session(2, class_of_service=3)
 
 
 def test_more_replicas_than_bmv2_has_room_for_are_refused(client: Client) -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +124,7 @@ def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, b
     return found
 
 
-@cache
-def cases() -> list[tuple[str, dict[str, str]]]:
-    return [(f"{line['switch started with']}: {line['client']}", line) for line in lines()]
-
-
-@pytest.mark.parametrize("line", [line for _, line in cases()], ids=[name for name, _ in cases()])
+@pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line['switch started with']}: {line['client']}")
 def test_a_line_of_the_table_is_what_a_client_finds(folder: Path, line: dict[str, str]) -> None:
     line = dict(line)
     started, who = line.pop("switch started with"), line.pop("client")

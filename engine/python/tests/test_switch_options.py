@@ -1,10 +1,13 @@
 """The command line of `eeon-switch`: BMv2's flags and its own, without starting a switch."""
 
 import ast
+import logging
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from eeon_engine.switch_command import logs
 from eeon_engine.switch_command.options import Options, Shown, UsageError, parse
 
 
@@ -85,3 +88,16 @@ def test_simple_switch_has_thrift_alone() -> None:
     assert options("x.json", with_grpc=False).thrift_port == 9090
     assert options("x.json", with_grpc=False).grpc_address is None
     assert "simple_switch has no other server" in refusal("--thrift-port", "none", "x.json", with_grpc=False)
+
+
+@pytest.mark.parametrize(("kept", "files"), [(0, ["log.txt"]), (2, ["log.1.txt", "log.2.txt", "log.txt"])])
+def test_a_log_file_is_as_large_as_it_may_be_and_as_many_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, files: list[str]
+) -> None:
+    # A logger of its own: other tests use the package's.
+    monkeypatch.setattr(logs, "logging", SimpleNamespace(**vars(logging) | {"getLogger": logging.Logger}))
+    log = logs.set_up(Options(log_file=f"{tmp_path}/log", log_file_max_size=1000, log_file_max_files=kept))
+    for _ in range(100):
+        log.info("a line of the log")
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+    assert all(path.stat().st_size <= 1000 for path in tmp_path.iterdir())

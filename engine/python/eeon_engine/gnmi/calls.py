@@ -1,4 +1,4 @@
-"""The layer between gRPC and `Service` and `Stream`: threads, and limits on the number and time of calls."""
+"""The layer between gRPC and `service` and `Stream`: threads, and limits on the number and time of calls."""
 
 import math
 import queue
@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 import grpc
@@ -30,7 +31,7 @@ from ..p4runtime.server.rooms import Room
 from ..p4runtime.server.service import Service as P4RuntimeService
 from ..p4runtime.server.service import guard, guarded
 from .messages import gnmi
-from .service import Reader, Service
+from .service import Reader, capabilities, get, refuse_set
 from .subscribing import Stream
 
 MAX_STREAMS = 32
@@ -59,12 +60,11 @@ class Calls(Handlers):
         self._places = threading.BoundedSemaphore(MAX_STREAMS)
         self._primaries_places = threading.BoundedSemaphore(MAX_STREAMS)
         self._stopping = threading.Event()
-        own = Service(self._reader)
         self._add("Subscribe", "stream", gnmi.SubscribeResponse, self._subscribe, streams=True)
         for name, method, request, response in (
-            ("Capabilities", own.capabilities, gnmi.CapabilityRequest, gnmi.CapabilityResponse),
-            ("Get", own.get, gnmi.GetRequest, gnmi.GetResponse),
-            ("Set", own.set, gnmi.SetRequest, gnmi.SetResponse),
+            ("Capabilities", capabilities, gnmi.CapabilityRequest, gnmi.CapabilityResponse),
+            ("Get", partial(get, self._reader), gnmi.GetRequest, gnmi.GetResponse),
+            ("Set", refuse_set, gnmi.SetRequest, gnmi.SetResponse),
         ):
             call = self._unary(method, request)  # type: ignore[arg-type] # one type a line
             self._add(name, "read", response, call)

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from ..p4runtime.errors import unimplemented
 from .messages import gnmi
-from .model import Kind, Leaf, Value, modules_of
+from .model import Leaf, Value, modules_of
 from .paths import Node
 
 ENCODINGS = (gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO)
@@ -67,7 +67,7 @@ def _plain(leaf: Leaf, value: Value, encoding: int) -> Value:
         # Only JSON_IETF has modules' names.
         return value.partition(":")[2] if leaf.is_identity and isinstance(value, str) else value
     # In JSON_IETF, 64-bit numbers are strings (RFC 7951 §6.1).
-    return str(value) if leaf.kind is Kind.COUNTER else value
+    return str(value) if leaf.is_count else value
 
 
 def _json(value: Tree | Value, encoding: int) -> gnmi.TypedValue:

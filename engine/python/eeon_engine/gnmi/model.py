@@ -9,7 +9,6 @@ E-EON's counts them in `verdicts` (p4src/include/control/counters.p4); other pro
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 from .._engine import SwitchHandle
@@ -41,14 +40,6 @@ MODELS = (
     Model("openconfig-p4rt", "OpenConfig working group", "1.0.0"),
     Model("eeon-qos", "E-EON", "1.0.0"),
 )
-
-
-class Kind(Enum):
-    """The type of a leaf, as far as it determines the encoding of a value."""
-
-    TEXT = "string"
-    NUMBER = "uint32"
-    COUNTER = "counter64"
 
 
 class Step(NamedTuple):
@@ -92,14 +83,18 @@ class Leaf:
     """A leaf of the model, and its value at a port; None if the port has none."""
 
     steps: tuple[Step, ...]
-    kind: Kind
     value: Callable[[Port], Value | None]
     module: str | None = None
     """Module of the leaf, if it differs from its tree's."""
-    is_state: bool = True
     is_identity: bool = False
-    is_counted: bool = False
-    """Whether it changes with every packet, so that it is sampled and not sent on change."""
+    is_count: bool = False
+    """Whether it is a number of 64 bits that changes with every packet, so that it is sampled and not sent on
+    change."""
+
+    @property
+    def is_config(self) -> bool:
+        """Whether it is configuration and not state."""
+        return len(self.steps) > 1 and self.steps[-2].name == "config"
 
     @property
     def is_key(self) -> bool:
@@ -107,12 +102,16 @@ class Leaf:
         return len(self.steps) > 1 and self.steps[-2].key == self.steps[-1].name
 
 
-def _leaf(path: str, kind: Kind, value: Callable[[Port], Value | None], **more: bool | str) -> Leaf:
+def _leaf(path: str, value: Callable[[Port], Value | None], **more: bool | str) -> Leaf:
     steps = []
     for word in path.split("/"):
         name, _, key = word.rstrip("]").partition("[")
         steps.append(Step(name, key or None))
-    return Leaf(tuple(steps), kind, value, **more)  # type: ignore[arg-type] # the keys are those of Leaf
+    return Leaf(tuple(steps), value, **more)  # type: ignore[arg-type] # the keys are those of Leaf
+
+
+def _count(path: str, value: Callable[[Port], int | None], **more: str) -> Leaf:
+    return _leaf(path, value, is_count=True, **more)
 
 
 def _stat(key: str) -> Callable[[Port], int | None]:
@@ -120,59 +119,43 @@ def _stat(key: str) -> Callable[[Port], int | None]:
     return lambda port: None if port.stats is None else int(port.stats[key])  # type: ignore[literal-required]
 
 
+def _queue_length(port: Port) -> int | None:
+    return None if port.stats is None else port.queued_bytes
+
+
 _IF = "interfaces/interface[name]"
+_COUNTERS = f"{_IF}/state/counters"
 _QOS = "qos/interfaces/interface[interface-id]"
 _QUEUE = f"{_QOS}/output/queues/queue[name]"
 
-
-def _of_marks(path: str, value: Callable[[Marks], int]) -> Leaf:
-    return _leaf(path, Kind.COUNTER, lambda port: value(port.marks) if port.marks else None, is_counted=True)
-
-
 LEAVES: tuple[Leaf, ...] = (
-    _leaf(f"{_IF}/name", Kind.TEXT, lambda port: port.name),
-    _leaf(f"{_IF}/config/name", Kind.TEXT, lambda port: port.name, is_state=False),
-    _leaf(f"{_IF}/state/name", Kind.TEXT, lambda port: port.name),
-    _leaf(f"{_IF}/state/type", Kind.TEXT, lambda port: "iana-if-type:ethernetCsmacd", is_identity=True),
-    _leaf(f"{_IF}/state/oper-status", Kind.TEXT, lambda port: "UP" if port.is_up else "DOWN"),
+    _leaf(f"{_IF}/name", lambda port: port.name),
+    _leaf(f"{_IF}/config/name", lambda port: port.name),
+    _leaf(f"{_IF}/state/name", lambda port: port.name),
+    _leaf(f"{_IF}/state/type", lambda port: "iana-if-type:ethernetCsmacd", is_identity=True),
+    _leaf(f"{_IF}/state/oper-status", lambda port: "UP" if port.is_up else "DOWN"),
     # finsy and other clients read a port's number here.
-    _leaf(f"{_IF}/state/ifindex", Kind.NUMBER, lambda port: port.number),
+    _leaf(f"{_IF}/state/ifindex", lambda port: port.number),
     # The model's numbers start at 1.
-    _leaf(f"{_IF}/state/id", Kind.NUMBER, lambda port: port.number or None, module="openconfig-p4rt"),
-    *(
-        _leaf(f"{_IF}/state/counters/{name}", Kind.COUNTER, value, is_counted=True)
-        for name, value in (
-            ("in-pkts", _stat("rx_packets")),
-            ("in-octets", _stat("rx_bytes")),
-            ("out-pkts", _stat("tx_packets")),
-            ("out-octets", _stat("tx_bytes")),
-            ("out-discards", Port.dropped),
-        )
-    ),
-    _leaf(f"{_QOS}/interface-id", Kind.TEXT, lambda port: port.name),
-    _leaf(f"{_QOS}/config/interface-id", Kind.TEXT, lambda port: port.name, is_state=False),
-    _leaf(f"{_QOS}/state/interface-id", Kind.TEXT, lambda port: port.name),
-    _leaf(f"{_QUEUE}/name", Kind.TEXT, lambda port: QUEUE),
-    _leaf(f"{_QUEUE}/config/name", Kind.TEXT, lambda port: QUEUE, is_state=False),
-    _leaf(f"{_QUEUE}/state/name", Kind.TEXT, lambda port: QUEUE),
-    _leaf(
-        f"{_QUEUE}/state/queue-len",
-        Kind.COUNTER,
-        lambda port: None if port.stats is None else port.queued_bytes,
-        module="eeon-qos",
-        is_counted=True,
-    ),
-    *(
-        _leaf(f"{_QUEUE}/state/{name}", Kind.COUNTER, value, is_counted=True)
-        for name, value in (
-            ("max-queue-len", _stat("max_queue_bytes")),
-            ("transmit-pkts", _stat("tx_packets")),
-            ("transmit-octets", _stat("tx_bytes")),
-            ("dropped-pkts", Port.dropped),
-        )
-    ),
-    _of_marks(f"{_QUEUE}/state/ecn-marked-pkts", lambda marks: marks.packets),
-    _of_marks(f"{_QUEUE}/state/ecn-marked-octets", lambda marks: marks.octets),
+    _leaf(f"{_IF}/state/id", lambda port: port.number or None, module="openconfig-p4rt"),
+    _count(f"{_COUNTERS}/in-pkts", _stat("rx_packets")),
+    _count(f"{_COUNTERS}/in-octets", _stat("rx_bytes")),
+    _count(f"{_COUNTERS}/out-pkts", _stat("tx_packets")),
+    _count(f"{_COUNTERS}/out-octets", _stat("tx_bytes")),
+    _count(f"{_COUNTERS}/out-discards", Port.dropped),
+    _leaf(f"{_QOS}/interface-id", lambda port: port.name),
+    _leaf(f"{_QOS}/config/interface-id", lambda port: port.name),
+    _leaf(f"{_QOS}/state/interface-id", lambda port: port.name),
+    _leaf(f"{_QUEUE}/name", lambda port: QUEUE),
+    _leaf(f"{_QUEUE}/config/name", lambda port: QUEUE),
+    _leaf(f"{_QUEUE}/state/name", lambda port: QUEUE),
+    _count(f"{_QUEUE}/state/queue-len", _queue_length, module="eeon-qos"),
+    _count(f"{_QUEUE}/state/max-queue-len", _stat("max_queue_bytes")),
+    _count(f"{_QUEUE}/state/transmit-pkts", _stat("tx_packets")),
+    _count(f"{_QUEUE}/state/transmit-octets", _stat("tx_bytes")),
+    _count(f"{_QUEUE}/state/dropped-pkts", Port.dropped),
+    _count(f"{_QUEUE}/state/ecn-marked-pkts", lambda port: port.marks and port.marks.packets),
+    _count(f"{_QUEUE}/state/ecn-marked-octets", lambda port: port.marks and port.marks.octets),
 )
 """All leaves, in the order in which they are sent."""
 

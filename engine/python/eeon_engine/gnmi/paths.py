@@ -41,7 +41,7 @@ class Selection:
     @property
     def has_counts(self) -> bool:
         """Whether the switch must be queried for counts."""
-        return any(leaf.is_counted for leaf in self.leaves)
+        return any(leaf.is_count for leaf in self.leaves)
 
     def values(self, ports: Iterable[Port]) -> list[tuple[Node, Leaf, Value]]:
         """Returns the values of the selection, tree by tree: those below one node are adjacent."""

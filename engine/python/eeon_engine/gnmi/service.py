@@ -63,52 +63,46 @@ class Reader:
         return [selection.values(read) for selection in selections]
 
 
-class Service:
-    """gNMI of one switch, except Subscribe."""
+def capabilities(request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.CapabilityResponse:
+    """Returns models, encodings and version, which every client may read."""
+    del request, caller
+    return gnmi.CapabilityResponse(
+        supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
+        supported_encodings=encodings.ENCODINGS,
+        gNMI_version=VERSION,
+    )
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
 
-    def capabilities(self, request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.CapabilityResponse:
-        """Returns models, encodings and version, which every client may read."""
-        del request, caller
-        return gnmi.CapabilityResponse(
-            supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
-            supported_encodings=encodings.ENCODINGS,
-            gNMI_version=VERSION,
-        )
+def get(reader: Reader, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
+    """Returns one notification for each path, with an update for each node that the path selects; no
+    updates for an empty list. Raises NOT_FOUND for a named list entry that does not exist."""
+    caller.check_right(Right.READ)
+    encodings.check(request.encoding)
+    of_models, of_type = kept_models(request.use_models), _kept(request.type)
+    existing = paths.selections(request.prefix, request.path)
+    asked = [one.only(lambda leaf: of_models(leaf) and of_type(leaf)) for one in existing]
+    if not asked:
+        raise invalid("the request has no path; the root is a path without elements")
+    timestamp = time.time_ns()
+    response = gnmi.GetResponse()
+    for whole, selection, found in zip(existing, asked, reader.values(asked), strict=True):
+        if not found and selection.is_of_one:
+            if whole.leaves and not selection.leaves:
+                raise not_found(
+                    f"path {selection.text} has no data of this type in these models; "
+                    "leave out type or use_models"
+                )
+            raise not_found(f"path {selection.text} does not exist on this switch at present")
+        notification = response.notification.add(timestamp=timestamp)
+        set_target(notification, request.prefix)
+        notification.update.extend(_updates(selection, found, request.encoding))
+    return response
 
-    def get(self, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
-        """Returns one notification for each path, with an update for each node that the path selects; no
-        updates for an empty list. Raises NOT_FOUND for a named list entry that does not exist."""
-        caller.check_right(Right.READ)
-        encodings.check(request.encoding)
-        of_models, of_type = kept_models(request.use_models), _kept(request.type)
-        existing = paths.selections(request.prefix, request.path)
-        asked = [one.only(lambda leaf: of_models(leaf) and of_type(leaf)) for one in existing]
-        if not asked:
-            raise invalid("the request has no path; the root is a path without elements")
-        timestamp = time.time_ns()
-        response = gnmi.GetResponse()
-        for whole, selection, found in zip(existing, asked, self._reader.values(asked), strict=True):
-            if not found and selection.is_of_one:
-                if whole.leaves and not selection.leaves:
-                    raise not_found(
-                        f"path {selection.text} has no data of this type in these models; "
-                        "leave out type or use_models"
-                    )
-                raise not_found(f"path {selection.text} does not exist on this switch at present")
-            notification = response.notification.add(timestamp=timestamp)
-            set_target(notification, request.prefix)
-            notification.update.extend(_updates(selection, found, request.encoding))
-        return response
 
-    def set(self, request: gnmi.SetRequest, caller: Caller) -> gnmi.SetResponse:
-        """Refuses every Set: the switch's gNMI is read-only."""
-        del request, caller
-        raise unimplemented(
-            "gNMI is read-only on this switch; write tables over P4Runtime, on the same address"
-        )
+def refuse_set(request: gnmi.SetRequest, caller: Caller) -> gnmi.SetResponse:
+    """Refuses every Set: the switch's gNMI is read-only."""
+    del request, caller
+    raise unimplemented("gNMI is read-only on this switch; write tables over P4Runtime, on the same address")
 
 
 def _updates(selection: Selection, found: Sequence[encodings.Found], encoding: int) -> Iterable[gnmi.Update]:
@@ -151,11 +145,11 @@ def _kept(kind: int) -> Callable[[Leaf], bool]:
         return lambda leaf: True
     # Keys are in every type: without them, entries of a list could not be told apart.
     if kind == gnmi.GetRequest.CONFIG:
-        return lambda leaf: leaf.is_key or not leaf.is_state
+        return lambda leaf: leaf.is_key or leaf.is_config
     # Leaves of type OPERATIONAL have no counterpart under `config`.
-    names = {step.name for leaf in model.LEAVES if not leaf.is_state for step in leaf.steps[-1:]}
+    names = {step.name for leaf in model.LEAVES if leaf.is_config for step in leaf.steps[-1:]}
     if kind == gnmi.GetRequest.OPERATIONAL:
-        return lambda leaf: leaf.is_key or (leaf.is_state and leaf.steps[-1].name not in names)
+        return lambda leaf: leaf.is_key or (not leaf.is_config and leaf.steps[-1].name not in names)
     if kind == gnmi.GetRequest.STATE:
-        return lambda leaf: leaf.is_state
+        return lambda leaf: not leaf.is_config
     raise invalid(f"type {kind} does not exist; use ALL (0), CONFIG (1), STATE (2) or OPERATIONAL (3)")

@@ -192,7 +192,7 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
             )
         return [sampled(selection, interval, is_lowest=not asked.sample_interval)]
     if asked.mode == gnmi.ON_CHANGE:
-        counted = next((leaf for leaf in selection.leaves if leaf.is_counted), None)
+        counted = next((leaf for leaf in selection.leaves if leaf.is_count), None)
         if counted is not None:
             raise invalid(
                 f"path {selection.text}: {counted.steps[-1].name} changes with every packet and cannot be "
@@ -202,10 +202,10 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
     if asked.mode != gnmi.TARGET_DEFINED:
         raise invalid(f"path {selection.text}: subscription mode {asked.mode} does not exist")
     interval = max(interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
-    changing = selection.only(lambda leaf: not leaf.is_counted)
+    changing = selection.only(lambda leaf: not leaf.is_count)
     made = [
         _Followed(changing, True, heartbeat_ns=heartbeat),
-        sampled(selection.only(lambda leaf: leaf.is_counted), interval),
+        sampled(selection.only(lambda leaf: leaf.is_count), interval),
     ]
     return [one for one in made if one.selection.leaves]
 

@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 
 from .options import Options
 
@@ -43,13 +44,12 @@ def set_up(options: Options) -> logging.Logger:
     log.propagate = False
     handler: logging.Handler
     if options.log_file is not None:
-        handler = RotatingFileHandler(
-            f"{options.log_file}.txt",
-            mode="w",
-            maxBytes=options.log_file_max_size,
-            backupCount=options.log_file_max_files,
-        )
+        path, kept = f"{options.log_file}.txt", options.log_file_max_files
+        # Without a rotated file, Python's handler would go on in the full one.
+        handler = RotatingFileHandler(path, maxBytes=options.log_file_max_size, backupCount=max(1, kept))
         handler.namer = _rotated_name
+        if kept == 0:
+            handler.rotator = lambda full, _: Path(full).unlink()
     elif options.log_console:
         handler = logging.StreamHandler(sys.stdout)
     else:

@@ -115,11 +115,10 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
 
     Raises `UsageError`, or `Shown` if the arguments only request a text.
     """
-    common, target = _split(list(arguments))
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
     parser, target_parser = _common_parser(), _target_parser()
-    common = _with_pcap_folder(_in_full(common, parser))
-    target = _in_full(target, target_parser)
-    options, extra = parser.parse_known_args(common, Options())
+    options, extra = parser.parse_known_args(_in_full(arguments[:end], parser), Options())
+    target = _in_full(arguments[end + 1 :], target_parser)
     if options.help:
         raise Shown(f"{parser.format_help()}\n{target_parser.format_help()}".rstrip())
     if options.version:
@@ -128,8 +127,12 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
         raise Shown(json_version)
     unknown = [argument for argument in extra if argument.startswith("-")]
     if unknown:
-        behind = f"; target flags go after '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
+        is_target = unknown[0].partition("=")[0] in target_parser.long_flags
+        behind = f"; target flags go after '--': -- {unknown[0]}" if is_target else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
+    if options.program is None and options.pcap is not None and options.pcap.endswith(".json"):
+        # As in BMv2, --pcap may stand before the program without a folder.
+        options.program, options.pcap = Path(options.pcap), "."
     if options.program is None and not options.no_p4 and target and not target[0].startswith("-"):
         # If the program is not before '--', BMv2 takes the first argument after it.
         options.program = Path(target.pop(0))
@@ -144,14 +147,7 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     return options
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    if "--" not in arguments:
-        return arguments, []
-    place = arguments.index("--")
-    return arguments[:place], arguments[place + 1 :]
-
-
-def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
+def _in_full(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """Returns the arguments with abbreviated flags in full. A prefix of exactly one BMv2 flag stands for this
     flag, even if flags of the engine have the same prefix.
     """
@@ -167,25 +163,6 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
             argument = (found or [flag])[0] + separator + value
         full.append(argument)
     return full
-
-
-def _with_pcap_folder(arguments: list[str]) -> list[str]:
-    """Joins --pcap with its folder, which is the next argument, unless that is a flag. If it ends in .json,
-    it is the program, and the folder is the current one."""
-    joined: list[str] = []
-    rest = iter(arguments)
-    for argument in rest:
-        if argument != "--pcap":
-            joined.append(argument)
-            continue
-        following = next(rest, None)
-        if following is None:
-            joined.append("--pcap=.")
-        elif following.startswith("-") or following.endswith(".json"):
-            joined += ["--pcap=.", following]
-        else:
-            joined.append(f"--pcap={following}")
-    return joined
 
 
 def _complete(options: Options, with_grpc: bool) -> None:
@@ -293,26 +270,18 @@ def _open_to_others(address: str, *, is_default: bool) -> list[str]:
 
 
 def _tls(options: Options) -> tuple[Path, Path, Path | None] | None:
-    certificate, key, authority = (
-        options.grpc_server_cert,
-        options.grpc_server_key,
-        options.grpc_server_cacert,
-    )
+    given = {flag: getattr(options, f"grpc_server_{flag}") for flag in ("cert", "key", "cacert")}
     if not options.grpc_server_ssl:
-        for flag, value in (
-            ("cert", certificate),
-            ("key", key),
-            ("cacert", authority),
-            ("with-client-auth", options.grpc_server_with_client_auth),
-        ):
+        for flag, value in (given | {"with-client-auth": options.grpc_server_with_client_auth}).items():
             if value:
                 raise UsageError(
                     f"--grpc-server-{flag} without --grpc-server-ssl: P4Runtime would be unencrypted; give "
                     "both or neither"
                 )
         return None
-    for flag, value in (("cert", certificate), ("key", key)):
-        if value is None:
+    certificate, key, authority = given.values()
+    for flag in ("cert", "key"):
+        if given[flag] is None:
             raise UsageError(f"with --grpc-server-ssl, --grpc-server-{flag} is required")
     if options.grpc_server_with_client_auth and authority is None:
         raise UsageError("with --grpc-server-with-client-auth, --grpc-server-cacert is required")
@@ -337,11 +306,6 @@ def _noted(given: Options, parser: _Parser) -> list[str]:
     for flag, reason in reasons(parser.refused):
         raise UsageError(f"{flag}: {reason}")
     return [f"{flag} is ignored: {reason}" for flag, reason in reasons(parser.ignored)]
-
-
-def _is_target(flag: str) -> bool:
-    known, _ = _target_parser().parse_known_args([])
-    return flag.split("=")[0].removeprefix("--").replace("-", "_") in vars(known)
 
 
 def _interface(text: str) -> tuple[int, str]:
@@ -461,6 +425,8 @@ def _common_parser() -> _Parser:
     add(
         "--pcap FOLDER",
         "capture each interface in NAME_in.pcap and NAME_out.pcap in FOLDER (default: current folder)",
+        nargs="?",
+        const=".",
     )
     add("--max-port-count N", "accepted without effect; all 512 ports of v1model can be used", type=_positive)
     own(

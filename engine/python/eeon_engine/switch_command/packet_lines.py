@@ -11,15 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from ..json_types import (
-    ActionEvent,
-    ChecksumEvent,
-    ExtractEvent,
-    NamedMatch,
-    SelectKey,
-    TableEvent,
-    TraceEvent,
-)
+from ..json_types import ActionEvent, ChecksumEvent, ExtractEvent, NamedMatch, TableEvent, TraceEvent
 from ..program_json import Json
 
 _NAME_COLUMNS = 20
@@ -40,7 +32,6 @@ class Lines:
         program = json.loads(text, strict=False)
         self._states = {one["name"]: one["parse_states"] for one in program["parsers"]}
         self._pipelines = {one["name"]: one for one in program["pipelines"]}
-        self._conditionals = {one["name"]: one["conditionals"] for one in program["pipelines"]}
         self._tables = {table["name"]: table for one in program["pipelines"] for table in one["tables"]}
         self._actions = program["actions"]
         self._checksums = program.get("checksums", [])
@@ -131,8 +122,9 @@ class Lines:
             return
         select = _next(events, "select")
         if select is not None and select["event"] == "select":
-            parts = zip(select["key"], map(self._bits, key), strict=True)
-            shown = "".join(_hex(part["value"], _width_of(part, bits)) for part, bits in parts)
+            shown = ""
+            for part, bits in zip(select["key"], map(self._bits, key), strict=True):
+                shown += _hex(part["value"], bits if part["width"] is None else part["width"])
             yield Line("D", f"Parser state '{state['name']}': key is {shown}")
 
     def _bits(self, part: Json) -> int:
@@ -189,7 +181,7 @@ class Lines:
             match event["event"]:
                 case "condition":
                     yield from statements.finish()
-                    conditional = self._conditionals[event["pipeline"]][event["conditional"]]
+                    conditional = self._pipelines[event["pipeline"]]["conditionals"][event["conditional"]]
                     yield from self._keyless(flow, conditional["name"])
                     flow.decide(conditional, event["holds"])
                     yield self._condition(conditional, event["holds"])
@@ -498,10 +490,6 @@ def _wanted(kind: str, wanted: NamedMatch, width: int, prefix_length: int | None
     if kind in ("ternary", "optional"):
         return f"{'TERNARY':<{_KIND_COLUMNS}}{value} &&& {_hex(wanted['mask'], width)}"
     return f"{column}{value}"
-
-
-def _width_of(part: SelectKey, bits: int) -> int:
-    return bits if part["width"] is None else part["width"]
 
 
 def _hex(value: int, width: int) -> str:

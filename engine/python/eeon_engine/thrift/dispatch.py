@@ -119,18 +119,13 @@ def _refusal(result: TPayload, error: EngineError) -> TPayload:
     exception = declared[2]
     code = error.code if isinstance(error, ControlError) else "ERROR"
     code = _INSTEAD.get((exception.__name__, code), code)
-    codes = _codes(exception)
+    # Its i32 field knows its enum.
+    codes: dict[str, int] = exception.thrift_spec[1][2]._NAMES_TO_VALUES
     number = codes.get(code, codes.get("ERROR"))
     if number is None:
         return _internal(str(error))
     setattr(result, declared[1], exception(code=number))
     return result
-
-
-def _codes(exception: type[TPayload]) -> dict[str, int]:
-    """Returns the names and numbers of an exception's codes, from its i32 field, which knows its enum."""
-    enum = exception.thrift_spec[1][2]
-    return dict(enum._NAMES_TO_VALUES)
 
 
 def _internal(message: str) -> TApplicationException:

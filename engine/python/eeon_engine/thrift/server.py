@@ -58,15 +58,12 @@ class Server:
         self._ending: dict[Connection, threading.Thread] = {}
         # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
         self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
+        self._acceptor.start()
 
     @property
     def address(self) -> str:
         """The address for clients: host and bound port."""
         return self._address
-
-    def start(self) -> None:
-        """Starts serving. `serve` has already done so."""
-        self._acceptor.start()
 
     def stop(self) -> None:
         """Closes all connections. The switch keeps its state. May be called again."""
@@ -74,8 +71,7 @@ class Server:
         # Wakes the acceptor if the system allows it; otherwise the acceptor soon checks by itself.
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        if self._acceptor.is_alive():
-            self._acceptor.join()
+        self._acceptor.join()
         self._listener.close()
         with self._guard:
             connections = self._connections | self._ending
@@ -154,9 +150,7 @@ def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS, interfaces: Coll
 
     Raises `ConfigError` if the address cannot be bound.
     """
-    server = Server(switch, address, interfaces)
-    server.start()
-    return server
+    return Server(switch, address, interfaces)
 
 
 def _listen(address: str) -> socket.socket:

@@ -38,10 +38,10 @@ class SimpleSwitchCalls:
         self._control.mirroring_session_delete(_session(session))
 
     def mirroring_session_get(self, session: int) -> simple_switch.MirroringSessionConfig:
-        found = self._control.mirroring_session_get(_session(session))
-        if found is None:
-            raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
-        port, mgid = found
+        found = self._control.mirroring_sessions(_session(session))
+        if not found:
+            raise _not_configured(session)
+        ((_, port, mgid, *_),) = found
         return simple_switch.MirroringSessionConfig(port=port, mgid=mgid)
 
     def mirroring_mapping_add(self, session: int, port: int) -> int:
@@ -51,9 +51,8 @@ class SimpleSwitchCalls:
         return 1 - _result(lambda: self.mirroring_session_delete(session))
 
     def mirroring_mapping_get_egress_port(self, session: int) -> int:
-        found = self._control.mirroring_session_get(session) if 0 <= session <= _MAX_SESSION else None
-        port, _ = found or (None, None)
-        return -1 if port is None else port
+        found = self._control.mirroring_sessions(session) if 0 <= session <= _MAX_SESSION else []
+        return next((port for _, port, *_ in found if port is not None), -1)
 
     # ---- queues. In BMv2 a negative depth or rate becomes a very large one: no limit.
 
@@ -92,8 +91,12 @@ class SimpleSwitchCalls:
 
 def _session(session: int) -> int:
     if not 0 <= session <= _MAX_SESSION:
-        raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
+        raise _not_configured(session)
     return session
+
+
+def _not_configured(session: int) -> NoSuchHandleError:
+    return NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
 
 
 def _priority(priority: int) -> int:

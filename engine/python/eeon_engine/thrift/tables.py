@@ -134,7 +134,9 @@ class TableCalls:
         if found and found.get("support_timeout"):
             ttl_ns, idle_ns = self._control.mt_get_entry_life(table, handle)
             # As BMv2, only where a time-out is set.
-            life = _life(ttl_ns, idle_ns) if ttl_ns else None
+            if ttl_ns:
+                timeout_ms, idle_ms = (signed(ns // _NS_PER_MS, 32) for ns in (ttl_ns, idle_ns))
+                life = standard.BmMtEntryLife(timeout_ms=timeout_ms, time_since_hit_ms=idle_ms)
         return standard.BmMtEntry(
             match_key=[match_param(param) for param in key],
             options=standard.BmAddEntryOptions(priority=signed(shown, 32)),
@@ -142,12 +144,6 @@ class TableCalls:
             action_entry=_action_entry(action),
             life=life,
         )
-
-
-def _life(ttl_ns: int, idle_ns: int) -> standard.BmMtEntryLife:
-    return standard.BmMtEntryLife(
-        timeout_ms=signed(ttl_ns // _NS_PER_MS, 32), time_since_hit_ms=signed(idle_ns // _NS_PER_MS, 32)
-    )
 
 
 def _member(handle: int, action: str, data: list[bytes]) -> standard.BmMtActProfMember:

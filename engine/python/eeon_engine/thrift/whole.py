@@ -77,13 +77,13 @@ class WholeCalls:
         state = {
             "tables": {
                 name: {
-                    "entries": [_jsonable(entry) for entry in self._context.entries(name)],
-                    "default_entry": _jsonable(control.mt_get_default_entry(name)),
+                    "entries": self._context.entries(name),
+                    "default_entry": control.mt_get_default_entry(name),
                 }
                 for name in names["tables"]
             },
             "action_profiles": {
-                name: {"members": _jsonable(self._context.members(name)), "groups": self._groups(name)}
+                name: {"members": self._context.members(name), "groups": self._groups(name)}
                 for name in names["action_profiles"]
             },
             "registers": {
@@ -91,7 +91,7 @@ class WholeCalls:
             },
             "multicast": {"groups": groups, "nodes": nodes, "lags": lags},
         }
-        return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
+        return json.dumps({"config_md5": self.bm_get_config_md5(), "state": state}, default=bytes.hex)
 
     def _groups(self, profile: str) -> list[Group]:
         try:
@@ -134,12 +134,3 @@ class WholeCalls:
             raise NoSuchObjectError(
                 f"the program has no {kind.lower().replace('_', ' ')} named '{name}'", "INVALID_RESOURCE_NAME"
             ) from None
-
-
-def _jsonable(value: object) -> object:
-    """Returns the value with tuples as lists and bytes as hexadecimal digits."""
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    return value

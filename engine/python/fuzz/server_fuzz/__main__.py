@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     libfuzzer = commands.add_parser("libfuzzer", help="run libFuzzer with options of its own")
     libfuzzer.add_argument("target")
     libfuzzer.add_argument("command", nargs=argparse.REMAINDER)
-    libfuzzer.set_defaults(do=_run_libfuzzer)
+    libfuzzer.set_defaults(do=lambda arguments: _libfuzzer(arguments.target, arguments.command))
     run = commands.add_parser("run", help="run a target with the bytes of files")
     run.add_argument("target")
     run.add_argument("file", type=Path, nargs="+")
@@ -104,10 +104,6 @@ def _minimise(arguments: argparse.Namespace) -> int:
         subprocess.run([again, "-merge=1", kept, folder], check=True)
         corpora.keep(arguments.target, kept)
     return 0
-
-
-def _run_libfuzzer(arguments: argparse.Namespace) -> NoReturn:
-    _libfuzzer(arguments.target, arguments.command)
 
 
 def _libfuzzer(target: str, command: list[str]) -> NoReturn:

@@ -71,26 +71,14 @@ class _Context:
         raise Refused(rpc_code.UNKNOWN, codes)
 
 
-class _Requests:
-    """The request iterator of a stream."""
-
-    def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def put(self, message: Any) -> None:
-        self._queue.put(message)
+class _Requests(queue.SimpleQueue[Any]):
+    """The requests of a stream, up to None."""
 
     def is_active(self) -> bool:
         return True
 
-    def __iter__(self) -> "_Requests":
-        return self
-
-    def __next__(self) -> Any:
-        message = self._queue.get()
-        if message is None:
-            raise StopIteration
-        return message
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.get, None)
 
 
 class Stream:

@@ -5,6 +5,15 @@ from typing import Any
 from finsy.proto import p4r
 
 _ANNOTATIONS = frozenset({"metadata", "payload"})
+_KEYS = {
+    "table_entry": ("table_id", "match", "priority"),
+    "action_profile_member": ("action_profile_id", "member_id"),
+    "register_entry": ("register_id", "index"),
+    "counter_entry": ("counter_id", "index"),
+    "multicast_group_entry": ("multicast_group_id",),
+    "clone_session_entry": ("session_id",),
+}
+"""The fields that name an entity, by its kind."""
 
 
 def canonical(message: Any) -> Any:
@@ -73,47 +82,31 @@ class WrittenEntities:
         return list(self._written.values())
 
     def _key_and_answer(self, entity: Any) -> tuple[Any, Any] | None:
-        match entity.WhichOneof("entity"):
-            # Without fields, a read asks for the whole table.
-            case "table_entry" if entity.table_entry.match and not entity.table_entry.is_default_action:
-                entry = entity.table_entry
-                key = p4r.TableEntry(table_id=entry.table_id, match=entry.match, priority=entry.priority)
-                for name in ("counter_data", "meter_config", "time_since_last_hit"):
-                    entry.ClearField(name)
-                return p4r.Entity(table_entry=key), entity
-            case "action_profile_member":
-                member = entity.action_profile_member
-                key = p4r.ActionProfileMember(
-                    action_profile_id=member.action_profile_id, member_id=member.member_id
-                )
-                return p4r.Entity(action_profile_member=key), entity
-            case "packet_replication_engine_entry":
-                return self._replication(entity)
-            case "register_entry":
-                cell = entity.register_entry
-                if cell.register_id not in self._bit_registers or not cell.HasField("index"):
-                    return None
-                return p4r.Entity(
-                    register_entry=p4r.RegisterEntry(register_id=cell.register_id, index=cell.index)
-                ), entity
-            case "counter_entry":
-                cell = entity.counter_entry
-                if not cell.HasField("index") or not cell.HasField("data"):
-                    return None
-                for name, unit in (("byte_count", 2), ("packet_count", 1)):
-                    if self._units[cell.counter_id] == unit:
-                        cell.data.ClearField(name)
-                return p4r.Entity(
-                    counter_entry=p4r.CounterEntry(counter_id=cell.counter_id, index=cell.index)
-                ), entity
-        return None
-
-    @staticmethod
-    def _replication(entity: Any) -> tuple[Any, Any]:
+        """Returns the request for a written entity, and its answer; None if a read may differ."""
         key = p4r.Entity()
-        entry, asked = entity.packet_replication_engine_entry, key.packet_replication_engine_entry
-        if entry.HasField("multicast_group_entry"):
-            asked.multicast_group_entry.multicast_group_id = entry.multicast_group_entry.multicast_group_id
-        else:
-            asked.clone_session_entry.session_id = entry.clone_session_entry.session_id
+        inside, asked, kind = entity, key, ""
+        for choice in ("entity", "type"):
+            if choice in inside.DESCRIPTOR.oneofs_by_name:
+                kind = inside.WhichOneof(choice)
+                inside, asked = getattr(inside, kind), getattr(asked, kind)
+        if kind not in _KEYS or not self._is_known(kind, inside):
+            return None
+        asked.MergeFrom(type(asked)(**{name: getattr(inside, name) for name in _KEYS[kind]}))
         return key, entity
+
+    def _is_known(self, kind: str, inside: Any) -> bool:
+        """Returns whether a read returns the entity as it was written; removes what this read leaves out."""
+        match kind:
+            case "table_entry":
+                for name in ("counter_data", "meter_config", "time_since_last_hit"):
+                    inside.ClearField(name)
+                # Without fields, a read asks for the whole table.
+                return bool(inside.match) and not inside.is_default_action
+            case "register_entry":
+                return inside.register_id in self._bit_registers and bool(inside.HasField("index"))
+            case "counter_entry":
+                for name, unit in (("byte_count", 2), ("packet_count", 1)):
+                    if self._units[inside.counter_id] == unit and inside.HasField("data"):
+                        inside.data.ClearField(name)
+                return bool(inside.HasField("index") and inside.HasField("data"))
+        return True

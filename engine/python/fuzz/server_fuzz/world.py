@@ -136,18 +136,23 @@ def engine_state(switch: Switch, world: World) -> dict[Any, Any]:
         state["value set", name] = switch.parse_vset_get(name)
     return {
         **state,
-        "registers": _cells(world.info.registers, switch.register_read_all, switch.register_read),
-        "counters": _cells(world.info.counters, switch.read_counters_all, switch.read_counters),
+        "registers": _cells(world.info.registers, switch.register_read_range),
+        "counters": _cells(world.info.counters, switch.read_counters_range),
         "multicast": switch.mc_get_entries(),
         "clone sessions": switch.mirroring_sessions(),
     }
 
 
-def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
+def _cells(arrays: Any, read: Callable[[str, int, int], Any]) -> Any:
     """Returns arrays by name: short ones whole, and of long ones the cells that targets write most."""
     return {
-        array.preamble.name: read_all(array.preamble.name)
-        if array.size <= _SHORT
-        else [read(array.preamble.name, cell) for cell in (*range(_SHORT // 2), array.size - 1)]
+        (array.preamble.name, start): read(array.preamble.name, start, end)
         for array in arrays
+        for start, end in (
+            [(0, array.size)] if array.size <= _SHORT else [(0, _SHORT), (array.size - 1, array.size)]
+        )
     }
+
+
+def _parts(size: int) -> list[tuple[int, int]]:
+    return [(0, size)] if size <= _SHORT else [(0, _SHORT), (size - 1, size)]

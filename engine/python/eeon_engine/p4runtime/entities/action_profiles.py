@@ -117,9 +117,8 @@ class ActionProfiles:
         if kind == p4r.Update.INSERT:
             if number == 0:
                 raise invalid(f"profile '{profile.name}': group 0 stands for all groups; ids start at 1")
-            control.client_add_group(
-                profile.name, number, _shares(profile, message), _group_note(message.max_size)
-            )
+            note = p4r.ActionProfileGroup(max_size=message.max_size).SerializeToString()
+            control.client_add_group(profile.name, number, _shares(profile, message), note)
             return
         found = control.client_groups(profile.name, number)
         if not found:
@@ -167,12 +166,6 @@ def _groups(profile: ActionProfile, groups: list[ClientGroup]) -> Iterator[p4r.E
             added = message.members.add(member_id=member_id)
             _show_weight(profile, added, weight, watch)
         yield p4r.Entity(action_profile_group=message)
-
-
-def _group_note(max_size: int) -> bytes:
-    """Returns the data of a group that the engine stores for its client."""
-    note: bytes = p4r.ActionProfileGroup(max_size=max_size).SerializeToString()
-    return note
 
 
 def _shares(profile: ActionProfile, message: p4r.ActionProfileGroup) -> list[Share]:

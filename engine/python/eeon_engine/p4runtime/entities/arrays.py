@@ -20,7 +20,7 @@ from .. import bytestrings
 from ..errors import invalid, out_of_range, unimplemented
 from ..messages import p4r
 from ..program import data_types
-from ..program.schema import Array, Counter, Meter, MeterType, Register, find
+from ..program.schema import Array, Counter, Meter, Register, find
 from . import chunks
 from .chunks import Chunk
 
@@ -62,16 +62,16 @@ def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]
             raise invalid(f"{what}: {name} {value} is negative")
         if value > limit:
             raise unimplemented(f"{what}: {name} {value} is above {limit}, the maximum of a meter")
-    if meter.type == MeterType.TWO_RATE_THREE_COLOR:
+    if meter.type == "two-rate three-colour":
         if config.eburst:
-            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+            raise invalid(f"{what} is {meter.type}: eburst {config.eburst} must not be set")
         if config.pir < config.cir:
             raise invalid(f"{what}: pir {config.pir} is below cir {config.cir}; RFC 2698 requires pir >= cir")
     else:
         if (config.pir, config.pburst) != (config.cir, config.cburst):
-            raise invalid(f"{what} is {meter.type.value}: pir and pburst must equal cir and cburst")
-        if config.eburst and meter.type == MeterType.SINGLE_RATE_TWO_COLOR:
-            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+            raise invalid(f"{what} is {meter.type}: pir and pburst must equal cir and cburst")
+        if config.eburst and meter.type == "single-rate two-colour":
+            raise invalid(f"{what} is {meter.type}: eburst {config.eburst} must not be set")
         if config.eburst:
             raise unimplemented(f"{what}: eburst {config.eburst}; the engine has no excess burst, use 0")
     return [(config.cir / _PER_MICROSECOND, config.cburst), (config.pir / _PER_MICROSECOND, config.pburst)]
@@ -173,10 +173,7 @@ class Counters(Arrays[Counter, p4r.CounterEntry]):
             self._control.write_counters(array.name, index, *cell)
 
     def _chunk(self, array: Counter, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = [self._control.read_counters(array.name, start)]
-        else:
-            cells = self._control.read_counters_range(array.name, start, end)
+        cells = self._control.read_counters_range(array.name, start, end)
         is_initial = cells.count((0, 0)) == len(cells)
         return Chunk(len(cells), partial(_counter_entities, array, start, cells), is_initial)
 
@@ -206,10 +203,7 @@ class Meters(Arrays[Meter, p4r.MeterEntry]):
             self._control.meter_set_rates(array.name, index, rates)
 
     def _chunk(self, array: Meter, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = [self._control.meter_get_rates(array.name, start)]
-        else:
-            cells = self._control.meter_get_rates_range(array.name, start, end)
+        cells = self._control.meter_get_rates_range(array.name, start, end)
         return Chunk(len(cells), partial(_meter_entities, array, start, cells))
 
 
@@ -247,10 +241,7 @@ class Registers(Arrays[Register, p4r.RegisterEntry]):
         self._control.register_write_range(array.name, start, end, bytestrings.encode(number))
 
     def _chunk(self, array: Register, start: int, end: int) -> Chunk:
-        if end - start == 1:
-            cells = self._control.register_read(array.name, start)
-        else:
-            cells = self._control.register_read_range(array.name, start, end)
+        cells = self._control.register_read_range(array.name, start, end)
         entities = partial(_register_entities, array, start, end - start, cells)
         return Chunk((end - start) * self._cost(array), entities, is_initial=not cells.strip(b"\0"))
 

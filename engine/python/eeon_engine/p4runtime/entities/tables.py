@@ -7,8 +7,10 @@ which has direct resources like any other (§9.1.3); BMv2 neither counts nor met
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from ..._engine import SwitchHandle
 from ...exceptions import NoSuchHandleError
@@ -40,27 +42,17 @@ class Entry:
         return translate.key_from_engine(self.table, self.params, self.priority)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The direct resources and ages that a read requests."""
-
-    counter: bool = False
-    meter: bool = False
-    age: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(NamedTuple):
     """The resources of one entry; None where they were not requested."""
 
-    counter: CounterCell | None = None
-    rates: list[MeterRate] | None = None
-    idle_ns: int | None = None
+    counter: CounterCell | None
+    rates: list[MeterRate] | None
+    idle_ns: int | None
 
 
 _Page = dict[Entry, Resources]
-_Chosen = Iterator[tuple[Entry, p4r.TableEntry, Resources]]
-_Answer = Callable[[Table, Entry | None, Resources], p4r.Entity]
+_Answer = Callable[[Table, p4r.TableEntry, Resources], p4r.Entity]
+"""Makes the entity of a response from an entry without resources, and these."""
 
 
 class Tables:
@@ -186,23 +178,26 @@ class Tables:
                 page, row = self._control.client_entries_page(table.name, row, chunks.CELLS_PER_CHUNK)
                 yield [_entry(table, entry) for entry in page]
 
-    def _read_pages(self, table: Table, request: p4r.TableEntry, wanted: Wanted) -> Iterator[_Page]:
-        """Yields pages of entries with their wanted resources. Entries deleted meanwhile are left out."""
+    def _read(
+        self, table: Table, request: p4r.TableEntry, wanted: p4r.TableEntry, entity: _Answer
+    ) -> Iterator[Chunk]:
+        """Yields the entries that a request selects, with the resources that are set in `wanted`. Entries
+        deleted meanwhile are left out."""
         for entries in self._pages(table, request):
             page = {}
             for entry in entries:
-                try:
+                with suppress(NoSuchHandleError):
                     page[entry] = self._resources(table, entry.handle, wanted)
-                except NoSuchHandleError:
-                    continue
-            yield page
+            yield Chunk(len(page), partial(self._entities, table, request, page, entity))
 
-    def _chosen(self, request: p4r.TableEntry, page: _Page) -> _Chosen:
-        """Returns a page's entries that a request selects, in an order that depends only on their keys."""
+    def _entities(
+        self, table: Table, request: p4r.TableEntry, page: _Page, entity: _Answer
+    ) -> Iterator[p4r.Entity]:
+        """Yields a page's entries that a request selects, in an order that depends only on their keys."""
         for entry in sorted(page, key=lambda entry: (-entry.priority, entry.key.identity)):
             message = self._message(entry)
             if request.match or _passes(request, message):
-                yield entry, message, page[entry]
+                yield entity(table, message, page[entry])
 
     # ---- reading
 
@@ -213,18 +208,14 @@ class Tables:
             if message.table_id:
                 _check_resources(table, message)
                 _check_age_asked(table, message)
-            wanted = Wanted(
-                message.HasField("counter_data") and table.direct_counter is not None,
-                message.HasField("meter_config") and table.direct_meter is not None,
-                message.HasField("time_since_last_hit") and table.idle_timeout,
-            )
             if message.is_default_action:
                 _check_default_key(table, message)
-                yield self._default(table, wanted)
+                found = self._control.client_default(table.name)
+                resources = self._resources(table, None, message)
+                yield chunks.one(partial(self._default_entity, table, found, resources))
                 continue
             request = message if message.table_id else p4r.TableEntry()
-            for page in self._read_pages(table, request, wanted):
-                yield Chunk(len(page), partial(self._entities, table, request, page))
+            yield from self._read(table, request, message, _entity)
 
     def cost(self, message: p4r.TableEntry, count: Callable[[str], int]) -> int:
         """Returns the number of entries that a read inspects; `count` returns a table's number of entries."""
@@ -234,14 +225,6 @@ class Tables:
 
     def _tables_of(self, message: p4r.TableEntry) -> list[Table]:
         return select(self._schema.tables, "table", message.table_id)
-
-    def _entities(self, table: Table, request: p4r.TableEntry, page: _Page) -> Iterator[p4r.Entity]:
-        for _, answer, of in self._chosen(request, page):
-            self._fill_resources(table, of, answer)
-            if of.idle_ns is not None:
-                answer.time_since_last_hit.elapsed_ns = of.idle_ns
-                answer.time_since_last_hit.SetInParent()
-            yield p4r.Entity(table_entry=answer)
 
     def _message(self, entry: Entry) -> p4r.TableEntry:
         """Returns the message for a read, without counts and meter rates."""
@@ -256,10 +239,6 @@ class Tables:
         self._profiles.action_to_message(table, entry.action, message.action)
         return message
 
-    def _default(self, table: Table, wanted: Wanted) -> Chunk:
-        found, resources = self._control.client_default(table.name), self._resources(table, None, wanted)
-        return chunks.one(lambda: self._default_entity(table, found, resources))
-
     def _default_entity(self, table: Table, found: ClientDefault, resources: Resources) -> p4r.Entity:
         action, note, _ = found
         answer: p4r.TableEntry = p4r.TableEntry.FromString(note)
@@ -269,8 +248,7 @@ class Tables:
         elif table.profile is not None:
             # Const NoAction (§9.1.3); the engine has none for such tables, and does nothing on a miss.
             answer.action.action.action_id = table.initial_default
-        self._fill_resources(table, resources, answer)
-        return p4r.Entity(table_entry=answer)
+        return _entity(table, answer, resources)
 
     def is_default_set(self, table_id: int) -> bool:
         """Returns whether a client has set the default entry of a table."""
@@ -303,59 +281,50 @@ class Tables:
     # ---- direct counters and meters
 
     def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> None:
-        _check_modify("counters", kind)
-        table = self._with(message.table_entry, "counter")
-        entry = self._named(table, message.table_entry)
+        table, handle = self._direct(kind, "counter", message.table_entry)
         if message.HasField("data"):
-            self._set_counter(table, entry.handle if entry else None, message.data)
+            self._set_counter(table, handle, message.data)
 
     def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> None:
         """Applies one update of a `DirectMeterEntry`; without a config it resets the meter to green."""
-        _check_modify("meters", kind)
-        table = self._with(message.table_entry, "meter")
+        table, handle = self._direct(kind, "meter", message.table_entry)
         arrays.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
-        entry = self._named(table, message.table_entry)
-        config = message.config if message.HasField("config") else None
-        self._set_meter(table, entry.handle if entry else None, config)
+        self._set_meter(table, handle, message.config if message.HasField("config") else None)
+
+    def _direct(self, kind: int, what: str, entry: p4r.TableEntry) -> tuple[Table, int | None]:
+        """Returns the table and the handle of the entry whose resource an update changes."""
+        if kind != p4r.Update.MODIFY:
+            raise invalid(f"direct {what}s exist as long as their table entries; use MODIFY")
+        table = self._with(entry, what)
+        named = self._named(table, entry)
+        return table, named.handle if named else None
 
     def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[Chunk]:
         """Yields the counters that a `DirectCounterEntry` selects; table 0 stands for all tables, no match
         for all entries."""
-
-        def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
-            answer = p4r.DirectCounterEntry(table_entry=_key(table, entry))
-            self._fill_counter(table, of, answer.data)
-            return p4r.Entity(direct_counter_entry=answer)
-
-        return self._with_resource(message.table_entry, "counter", Wanted(counter=True), entity)
+        wanted = p4r.TableEntry(counter_data=p4r.CounterData())
+        return self._read_direct(message.table_entry, "counter", wanted, _counter_entity)
 
     def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[Chunk]:
         """Yields the meters that a `DirectMeterEntry` selects; table 0 stands for all tables, no match for
         all entries."""
-
-        def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
-            answer = p4r.DirectMeterEntry(table_entry=_key(table, entry))
-            if of.rates:
-                arrays.config_to_message(of.rates, answer.config)
-            return p4r.Entity(direct_meter_entry=answer)
-
         arrays.check_no_colour_counts(message, "counter_data", "direct meters")
-        return self._with_resource(message.table_entry, "meter", Wanted(meter=True), entity)
+        wanted = p4r.TableEntry(meter_config=p4r.MeterConfig())
+        return self._read_direct(message.table_entry, "meter", wanted, _meter_entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
         """Yields the counters and meters of a table's const entries and of its default entry, as messages of
         both kinds."""
         table = self._schema.tables[table_id]
         const: list[Entry] = self._entries(table) if table.has_initial_entries else []
-        for entry in [*const, None]:
-            key = _key(table, entry)
+        for key in [*map(self._message, const), _default_key(table)]:
             if table.direct_counter is not None:
                 yield from chunks.whole(self.read_counters(p4r.DirectCounterEntry(table_entry=key)))
             if table.direct_meter is not None:
                 yield from chunks.whole(self.read_meters(p4r.DirectMeterEntry(table_entry=key)))
 
-    def _with_resource(
-        self, request: p4r.TableEntry, what: str, wanted: Wanted, entity: _Answer
+    def _read_direct(
+        self, request: p4r.TableEntry, what: str, wanted: p4r.TableEntry, entity: _Answer
     ) -> Iterator[Chunk]:
         if request.table_id:
             tables = [self._with(request, what)]
@@ -365,12 +334,11 @@ class Tables:
             if request.is_default_action or request.match:
                 entry = self._named(table, request)
                 resources = self._resources(table, entry.handle if entry else None, wanted)
-                yield chunks.one(partial(entity, table, entry, resources))
-                continue
-            asked = request if request.table_id else p4r.TableEntry()
-            for page in self._read_pages(table, asked, wanted):
-                chosen = partial(self._chosen, asked, page)
-                yield Chunk(len(page), partial(_each, table, chosen, entity))
+                key = self._message(entry) if entry else _default_key(table)
+                yield chunks.one(partial(entity, table, key, resources))
+            else:
+                asked = request if request.table_id else p4r.TableEntry()
+                yield from self._read(table, asked, wanted, entity)
 
     def _with(self, message: p4r.TableEntry, what: str) -> Table:
         table = find(self._schema.tables, "table", message.table_id)
@@ -387,28 +355,18 @@ class Tables:
             config = message.meter_config if message.HasField("meter_config") else None
             self._set_meter(table, handle, config)
 
-    def _resources(self, table: Table, handle: int | None, wanted: Wanted) -> Resources:
-        """Returns the current resources in the engine; handle None is the default entry."""
+    def _resources(self, table: Table, handle: int | None, wanted: p4r.TableEntry) -> Resources:
+        """Returns the current resources in the engine that are set in `wanted`, as far as the table has them;
+        handle None is the default entry."""
         control, name = self._control, table.name
         cell = rates = idle_ns = None
-        if wanted.counter:
+        if table.direct_counter is not None and wanted.HasField("counter_data"):
             cell = control.mt_read_counters(name, handle)
-        if wanted.meter:
+        if table.direct_meter is not None and wanted.HasField("meter_config"):
             rates = control.mt_get_meter_rates(name, handle)
-        if wanted.age and handle is not None:
-            idle_ns = control.mt_get_entry_idle(name, handle)
+        if table.idle_timeout and wanted.HasField("time_since_last_hit") and handle is not None:
+            _, idle_ns = control.mt_get_entry_life(name, handle)
         return Resources(cell, rates, idle_ns)
-
-    def _fill_resources(self, table: Table, resources: Resources, answer: p4r.TableEntry) -> None:
-        if resources.counter is not None:
-            self._fill_counter(table, resources, answer.counter_data)
-        if resources.rates:
-            arrays.config_to_message(resources.rates, answer.meter_config)
-
-    def _fill_counter(self, table: Table, resources: Resources, data: p4r.CounterData) -> None:
-        assert table.direct_counter is not None, "only called for tables with a counter"
-        assert resources.counter is not None, "only called where the counter was read"
-        arrays.cell_to_message(table.direct_counter, resources.counter, data)
 
     def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
         cell: CounterCell = arrays.cell_from_message(data, f"table '{table.name}'")
@@ -424,9 +382,34 @@ class Tables:
             self._control.mt_set_meter_rates(table.name, handle, rates)
 
 
-def _each(table: Table, chosen: Callable[[], _Chosen], entity: _Answer) -> Iterator[p4r.Entity]:
-    for entry, _, resources in chosen():
-        yield entity(table, entry, resources)
+def _entity(table: Table, answer: p4r.TableEntry, of: Resources) -> p4r.Entity:
+    if of.counter is not None:
+        _fill_counter(table, of, answer.counter_data)
+    if of.rates:
+        arrays.config_to_message(of.rates, answer.meter_config)
+    if of.idle_ns is not None:
+        answer.time_since_last_hit.elapsed_ns = of.idle_ns
+        answer.time_since_last_hit.SetInParent()
+    return p4r.Entity(table_entry=answer)
+
+
+def _counter_entity(table: Table, entry: p4r.TableEntry, of: Resources) -> p4r.Entity:
+    answer = p4r.DirectCounterEntry(table_entry=_key(entry))
+    _fill_counter(table, of, answer.data)
+    return p4r.Entity(direct_counter_entry=answer)
+
+
+def _meter_entity(table: Table, entry: p4r.TableEntry, of: Resources) -> p4r.Entity:
+    answer = p4r.DirectMeterEntry(table_entry=_key(entry))
+    if of.rates:
+        arrays.config_to_message(of.rates, answer.config)
+    return p4r.Entity(direct_meter_entry=answer)
+
+
+def _fill_counter(table: Table, of: Resources, data: p4r.CounterData) -> None:
+    assert table.direct_counter is not None, "only called for tables with a counter"
+    assert of.counter is not None, "only called where the counter was read"
+    arrays.cell_to_message(table.direct_counter, of.counter, data)
 
 
 def _entry(table: Table, found: ClientEntry, above: int = translate.MAX_PRIORITY) -> Entry:
@@ -460,19 +443,21 @@ def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
     )
 
 
-def _key(table: Table, entry: Entry | None) -> p4r.TableEntry:
-    if entry is None:
-        return p4r.TableEntry(table_id=table.id, is_default_action=True)
-    return p4r.TableEntry(table_id=table.id, match=entry.key.fields, priority=entry.priority)
+def _key(entry: p4r.TableEntry) -> p4r.TableEntry:
+    return p4r.TableEntry(
+        table_id=entry.table_id,
+        match=entry.match,
+        priority=entry.priority,
+        is_default_action=entry.is_default_action,
+    )
+
+
+def _default_key(table: Table) -> p4r.TableEntry:
+    return p4r.TableEntry(table_id=table.id, is_default_action=True)
 
 
 def _has(table: Table, what: str) -> bool:
     return (table.direct_counter if what == "counter" else table.direct_meter) is not None
-
-
-def _check_modify(what: str, kind: int) -> None:
-    if kind != p4r.Update.MODIFY:
-        raise invalid(f"direct {what} exist as long as their table entries; use MODIFY")
 
 
 def _check_default_key(table: Table, message: p4r.TableEntry) -> None:

@@ -14,7 +14,7 @@ from ...values import MatchParam
 from .. import bytestrings
 from ..errors import denied, invalid
 from ..messages import p4r
-from ..program.schema import Action, MatchField, Table
+from ..program.schema import MatchField, Table
 
 MAX_PRIORITY = 2**31 - 1
 
@@ -60,7 +60,7 @@ class Key:
     @property
     def engine_priority(self) -> int:
         """BMv2's priority, 0 for tables without priorities."""
-        return to_engine_priority(self.priority)
+        return MAX_PRIORITY - self.priority if self.priority else 0
 
     def text(self) -> str:
         """Returns the key as text for an error message."""
@@ -73,11 +73,6 @@ def _one_line(match: p4r.FieldMatch) -> str:
     names, between = _SHAPES[kind]
     values = (getattr(getattr(match, kind), name) for name in names)
     return between.join(f"0x{value.hex()}" if isinstance(value, bytes) else str(value) for value in values)
-
-
-def to_engine_priority(priority: int) -> int:
-    """Returns BMv2's priority for a P4Runtime priority; 0 stays 0."""
-    return MAX_PRIORITY - priority if priority else 0
 
 
 def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
@@ -231,15 +226,11 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
     for param in action.params:
         if param.id not in given:
             raise invalid(f"action '{action.name}': parameter '{param.name}' (id {param.id}) is missing")
-        data.append(_param(action, param.name, param.width, given.pop(param.id)))
+        what = f"action '{action.name}' parameter '{param.name}'"
+        data.append(bytestrings.encode(bytestrings.decode(given.pop(param.id), param.width, what, invalid)))
     if given:
         raise invalid(f"action '{action.name}' has no parameter with id {next(iter(given))}")
     return action.name, tuple(data)
-
-
-def _param(action: Action, name: str, width: int, value: bytes) -> bytes:
-    what = f"action '{action.name}' parameter '{name}'"
-    return bytestrings.encode(bytestrings.decode(value, width, what, invalid))
 
 
 def fill_action(table: Table, name: str, data: Sequence[bytes], message: p4r.Action) -> None:

@@ -7,12 +7,14 @@ program.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ... import program_json
 from ...program_json import Json
 from ..errors import StatusError, invalid
-from . import data_types, in_program
+from ..messages import p4i
+from . import data_types, in_program, p4info
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
@@ -28,17 +30,26 @@ _KINDS = {
 _NAMED_KINDS = ("counter_arrays", "meter_arrays", "register_arrays", "parse_vsets", "learn_lists")
 
 
-def matched(schema: Schema, program: bytes) -> Schema:
+def matched(info: p4i.P4Info, program: bytes) -> Schema:
     """Returns the P4Info in the order of its program.
 
     Raises INVALID_ARGUMENT with the first object of the P4Info that is missing in the program, or differs
-    there."""
-    try:
+    there, or if the P4Info contradicts itself."""
+    with _comparison():
         parsed = program_json.objects(program)
         objects = program_json.by_name(parsed)
-        schema = in_program.of(schema, parsed, objects)
+        info = in_program.ordered(info, objects)
+    schema = p4info.read(info)
+    with _comparison():
+        schema = in_program.with_digest_names(schema, parsed)
         _check(schema, parsed, objects)
-        return schema
+    return schema
+
+
+@contextmanager
+def _comparison() -> Iterator[None]:
+    try:
+        yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # The engine has loaded it, but parts that it does not need and that p4c always writes may be missing.
         reason = f"{type(error).__name__}: {error}"
@@ -78,6 +89,15 @@ def _check(schema: Schema, parsed: Json, objects: program_json.Named) -> None:
 def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
     key = found["key"]
     _same("table", table.name, "match fields", len(table.fields), len(key))
+    names = [str(part.get("name")) for part in key]
+    for place, field in enumerate(table.fields):
+        if field.name in names and names.index(field.name) != place:
+            raise _differs(
+                "table",
+                table.name,
+                f"has field '{field.name}' at place {place + 1} in the P4Info and "
+                f"{names.index(field.name) + 1} in the program, whose fields are {', '.join(names)}",
+            )
     for field, part in zip(table.fields, key, strict=True):
         if part["match_type"] not in _KINDS[field.kind]:
             raise _differs(

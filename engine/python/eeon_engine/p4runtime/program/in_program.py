@@ -11,45 +11,32 @@ the order of the source.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 from ... import program_json
 from ...program_json import Json
-from ..errors import invalid
+from ..messages import p4i
 from .data_types import Composite
-from .schema import Action, Digest, HeaderField, MatchField, Named, Schema, Table
-
-_T = TypeVar("_T", bound=Named)
+from .schema import Digest, Schema
 
 
-def of(schema: Schema, parsed: Json, objects: program_json.Named) -> Schema:
-    """Returns a P4Info in the order of its program, as far as their names are equal, whose digests know the
-    names of their messages there.
-
-    Raises INVALID_ARGUMENT if a key's names differ from the program's and show that positions differ."""
+def ordered(info: p4i.P4Info, objects: program_json.Named) -> p4i.P4Info:
+    """Returns a P4Info with its fields, parameters and metadata in the order of the program, as far as their
+    names are equal."""
+    made = p4i.P4Info()
+    made.CopyFrom(info)
+    for table in made.tables:
+        _order(table.match_fields, _names(objects["tables"], table.preamble.name, "key"))
+    for action in made.actions:
+        _order(action.params, _names(objects["actions"], action.preamble.name, "runtime_data"))
     headers = [[str(field[0]) for field in kind["fields"]] for kind in objects["header_types"].values()]
-
-    def action_in_order(action: Action) -> Action:
-        params = _names(objects["actions"], action.name, "runtime_data")
-        return replace(action, params=_ordered(action.params, params))
-
-    tables = {
-        number: replace(
-            table,
-            fields=_fields(table, _names(objects["tables"], table.name, "key")),
-            actions={
-                one: replace(choice, action=action_in_order(choice.action))
-                for one, choice in table.actions.items()
-            },
-        )
-        for number, table in schema.tables.items()
-    }
-    return replace(
-        _with_digest_names(schema, parsed),
-        tables=tables,
-        packet_in=_metadata(schema.packet_in, headers),
-        packet_out=_metadata(schema.packet_out, headers),
-    )
+    for header in made.controller_packet_metadata:
+        # The names of its fields are its only identification.
+        own = [field.name for field in header.metadata]
+        same = [names for names in headers if sorted(names) == sorted(own)]
+        if own not in same:
+            _order(header.metadata, next(iter(same), []))
+    return made
 
 
 def _names(objects: Mapping[str, Json], name: str, part: str) -> list[str]:
@@ -57,34 +44,14 @@ def _names(objects: Mapping[str, Json], name: str, part: str) -> list[str]:
     return [str(one.get("name")) for one in objects[name][part]] if name in objects else []
 
 
-def _ordered(items: tuple[_T, ...], names: Sequence[str]) -> tuple[_T, ...]:
-    """Returns items in the order of `names` if they have these names, otherwise unchanged."""
-    by_name = {item.name: item for item in items}
-    if len(items) != len(names) or by_name.keys() != set(names):
-        return items
-    return tuple(by_name[name] for name in names)
+# Any: a list of one of three messages.
+def _order(items: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+    if len(items) == len(names) and {item.name for item in items} == set(names):
+        items.sort(key=lambda item: names.index(item.name))
 
 
-def _fields(table: Table, names: Sequence[str]) -> tuple[MatchField, ...]:
-    fields = _ordered(table.fields, names)
-    for place, field in enumerate(fields):
-        if field.name in names and names.index(field.name) != place and len(fields) == len(names):
-            raise invalid(
-                f"table '{table.name}' has field '{field.name}' at place {place + 1} in the P4Info and "
-                f"{names.index(field.name) + 1} in the program, whose fields are {', '.join(names)}; "
-                "they are from different compilations"
-            )
-    return fields
-
-
-def _metadata(fields: tuple[HeaderField, ...], headers: Sequence[Sequence[str]]) -> tuple[HeaderField, ...]:
-    """Returns the fields in the order of the header with these names, its only identification."""
-    own = [field.name for field in fields]
-    same = [header for header in headers if sorted(header) == sorted(own)]
-    return fields if own in same or not same else _ordered(fields, same[0])
-
-
-def _with_digest_names(schema: Schema, parsed: Json) -> Schema:
+def with_digest_names(schema: Schema, parsed: Json) -> Schema:
+    """Returns the schema with digests that know the names of their messages in the program."""
     found = digest_lists(schema, parsed)
     own = {digest.name for digest in schema.digests.values()}
     uses = Counter(item["name"] for item in parsed.get("learn_lists", []) if item["name"] not in own)
@@ -101,15 +68,13 @@ def digest_lists(schema: Schema, parsed: Json) -> Mapping[str, Json]:
     listed = parsed.get("learn_lists", [])
     by_name = {item["name"]: item for item in listed}
     own = {digest.name for digest in schema.digests.values()}
+    # A struct has a name, a value or a tuple none.
     unnamed = [
         digest.name
         for digest in schema.digests.values()
-        if digest.name not in by_name and not _has_name(digest)
+        if digest.name not in by_name
+        and (not isinstance(digest.type, Composite) or digest.type.kind == "tuple")
     ]
     invented = [item for item in listed if item["name"] not in own]
     # If the numbers differ, the P4Info was edited, and the order does not say which is which.
     return by_name | (dict(zip(unnamed, invented, strict=True)) if len(unnamed) == len(invented) else {})
-
-
-def _has_name(digest: Digest) -> bool:
-    return isinstance(digest.type, Composite) and digest.type.kind != "tuple"

@@ -19,9 +19,9 @@ _MATCH_KINDS = {
     p4i.MatchField.OPTIONAL: "optional",
 }
 _METER_TYPES = {
-    p4i.MeterSpec.TWO_RATE_THREE_COLOR: schema.MeterType.TWO_RATE_THREE_COLOR,
-    p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: schema.MeterType.SINGLE_RATE_THREE_COLOR,
-    p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: schema.MeterType.SINGLE_RATE_TWO_COLOR,
+    p4i.MeterSpec.TWO_RATE_THREE_COLOR: "two-rate three-colour",
+    p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: "single-rate three-colour",
+    p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: "single-rate two-colour",
 }
 # Prefixes of objects' ids (P4Runtime 1.5 §6.3, `P4Ids.Prefix`).
 _PREFIXES = {

@@ -9,7 +9,7 @@ from ..._engine import Program
 from ...exceptions import ConfigError, ProgramError
 from ..errors import StatusError, invalid
 from ..messages import p4i, p4r
-from . import compilation, legacy, p4info
+from . import compilation, legacy
 from .schema import Schema
 
 
@@ -48,7 +48,7 @@ def _checked(serialized: bytes) -> Pipeline:
         program = Program(device_config)
     except ProgramError as error:
         raise invalid(f"p4_device_config: {error}") from error
-    schema = compilation.matched(p4info.read(config.p4info), device_config)
+    schema = compilation.matched(config.p4info, device_config)
     return Pipeline(config, program, schema)
 
 

@@ -6,7 +6,6 @@ parameters into the program's order, so that a schema is sufficient to call the 
 """
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
@@ -118,19 +117,12 @@ class Counter(Array):
     table: int | None = None
 
 
-class MeterType(Enum):
-    """The way a meter colours packets (P4Runtime 1.5 §6.4.5)."""
-
-    TWO_RATE_THREE_COLOR = "two-rate three-colour"
-    SINGLE_RATE_THREE_COLOR = "single-rate three-colour"
-    SINGLE_RATE_TWO_COLOR = "single-rate two-colour"
-
-
 @dataclass(frozen=True)
 class Meter(Array):
-    """A meter of bytes or of packets. `table` is set for a direct meter, which has no cells of its own."""
+    """A meter of bytes or packets. `type` is two-rate three-colour, single-rate three-colour, or single-rate
+    two-colour (P4Runtime 1.5 §6.4.5); `table` is set for a direct meter, which has no cells of its own."""
 
-    type: MeterType
+    type: str
     table: int | None = None
 
 

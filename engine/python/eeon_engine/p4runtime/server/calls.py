@@ -8,6 +8,7 @@ the others.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -65,7 +66,8 @@ class Handlers:
     ) -> None:
         """Adds a method. Its requests are bytes unless gRPC decodes them; `streams`: it yields responses."""
         kind = grpc.stream_stream_rpc_method_handler if streams else grpc.stream_unary_rpc_method_handler
-        run = _Behaviour(behaviour, self._pools[pool])
+        run = partial(behaviour)
+        run.experimental_thread_pool = self._pools[pool]  # type: ignore[attr-defined] # grpcio looks for it
         self._methods[name] = kind(run, decode, response.SerializeToString)
 
     def handler(self) -> grpc.GenericRpcHandler:
@@ -124,17 +126,6 @@ class Calls(Handlers):
         self, requests: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
     ) -> Iterator[p4r.StreamMessageResponse]:
         return self._service.StreamChannel(requests, context, self._silent)
-
-
-class _Behaviour:
-    """A function with the attribute from which grpcio chooses threads."""
-
-    def __init__(self, behaviour: Handler, pool: ThreadPoolExecutor) -> None:
-        self._behaviour = behaviour
-        self.experimental_thread_pool = pool
-
-    def __call__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> object:
-        return self._behaviour(requests, context)
 
 
 def only_request(

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_POLL_S = 0.1
-
 
 class Room:
     """`limit` places, for at most `seconds` each. A call that has waited for less than `grace_s` is not
@@ -61,27 +59,3 @@ class Room:
                 ended.append(give_up)
         for give_up in ended:
             give_up()
-
-
-class Caretaker:
-    """A thread that calls `sweep` of rooms."""
-
-    def __init__(self, rooms: list[Room], is_wanted: Callable[[], bool]) -> None:
-        self._rooms, self._is_wanted = rooms, is_wanted
-        self._stopping = threading.Event()
-        # Not a daemon, like the server's other threads.
-        self._thread = threading.Thread(target=self._run, name="p4runtime-deadlines")
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread. May be called again."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while self._is_wanted() and not self._stopping.wait(_POLL_S):
-            for room in self._rooms:
-                room.sweep()

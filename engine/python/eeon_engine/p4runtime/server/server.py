@@ -23,7 +23,6 @@ from ..device import Device
 from ..messages import p4i
 from ..program.pipeline import Pipeline
 from .calls import Calls
-from .rooms import Caretaker
 from .service import Service
 from .tls import Tls
 
@@ -33,6 +32,7 @@ that is being received, may have one message in memory."""
 _MAX_METADATA_BYTES = 16 << 10
 _MAX_CONNECTIONS = 1024
 _PACKET_IN_POLL_MS = 50
+_SWEEP_PERIOD_S = 0.1
 # Maximum delay of digest lists and idle notifications; the specification's own example uses the same period.
 _NOTICE_PERIOD_S = 0.01
 # Maximum delay of a stop while no notifications are possible.
@@ -64,23 +64,25 @@ class Server:
         self._calls = Calls(service, max_message_bytes)
         self._gnmi_calls = GnmiCalls(control, service)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
-        self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
+        self._rooms = [*self._calls.rooms, *self._gnmi_calls.rooms]
         self._address = _bind(self._grpc, address, tls)
-        # Not a daemon: a daemon in the engine's code at interpreter exit aborts the process.
-        self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
-        self._notices = threading.Thread(target=self._notify, name="p4runtime-notices")
+        self._grpc.start()
+        # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
+        self._threads = [
+            threading.Thread(target=work, name=f"p4runtime-{name}")
+            for name, work in (
+                ("packet-in", self._forward_packets),
+                ("notices", self._notify),
+                ("deadlines", self._sweep_rooms),
+            )
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def address(self) -> str:
         """The address for clients: host and bound port."""
         return self._address
-
-    def start(self) -> None:
-        """Starts serving. `serve` has already done so."""
-        self._grpc.start()
-        self._caretaker.start()
-        self._packets.start()
-        self._notices.start()
 
     def stop(self, grace_seconds: float = 0.5) -> None:
         """Ends all calls, after at most `grace_seconds`. The switch keeps its state. May be called again."""
@@ -89,12 +91,10 @@ class Server:
         # grpcio waits forever for a stream that received bytes that are not a message; the stream's threads
         # are idle.
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
-        self._caretaker.stop()
         self._calls.stop()
         self._gnmi_calls.stop()
-        for thread in (self._packets, self._notices):
-            if thread.is_alive():
-                thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def __enter__(self) -> "Server":
         return self
@@ -116,6 +116,11 @@ class Server:
             except EngineError:
                 # The switch is replacing its program; due notifications stay due.
                 _LOG.debug("digests and idle time-outs were not checked", exc_info=True)
+
+    def _sweep_rooms(self) -> None:
+        while self._is_wanted() and not self._stopping.wait(_SWEEP_PERIOD_S):
+            for room in self._rooms:
+                room.sweep()
 
     def _is_wanted(self) -> bool:
         return not self._stopping.is_set() and threading.main_thread().is_alive()
@@ -212,6 +217,4 @@ def serve(
         pipeline = Pipeline.of_program(switch.program, p4info)
     if access is not None and (tls is None or tls.client_ca is None):
         raise ConfigError("client rights need mutual TLS: give tls with client_ca")
-    server = Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)
-    server.start()
-    return server
+    return Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)
