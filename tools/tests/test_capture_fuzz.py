@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.errors import TraceError
-from eeon_tools.trace.capture import MAX_FRAME_BYTES, read_packets
+from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.savefiles import MAX_FRAME_BYTES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_captures import capture

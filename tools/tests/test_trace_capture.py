@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
-from eeon_tools.trace.capture import Packet, read_packets, seekable
+from eeon_tools.trace.capture import read_packets, seekable
+from eeon_tools.trace.savefiles import Packet
 from made_captures import capture, pcap
 from scapy.utils import RawPcapNgReader, RawPcapReader
 

@@ -8,11 +8,11 @@ import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import CLASS_NAMES, ECN_NAMES
 from eeon_tools.trace.layers import TCP, IpFrame
 from eeon_tools.trace.offload import Segmenter, without_jumbo_option
+from eeon_tools.trace.savefiles import Packet
 
 MAX_ADDRESSES = 65_536
 
