@@ -66,31 +66,25 @@ HEADERS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
-@given(header=st.sampled_from(HEADERS), rest=st.binary(max_size=300))
-@example(header=HEADERS[3], rest=bytes.fromhex("01000000ffffffff"))
-def test_any_bytes_are_packets_or_a_trace_error(path: Path, header: bytes, rest: bytes) -> None:
-    read_or_refuse(path, header + rest)
-
-
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(
-    suffix=st.sampled_from(["pcap", "pcapng"]),
-    changes=st.lists(
-        st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), min_size=1, max_size=4
-    ),
-    cut=st.integers(0, 400),
+    start=st.sampled_from([*HEADERS, "pcap", "pcapng"]),
     repeat=st.integers(1, 3),
+    rest=st.binary(max_size=300),
+    changes=st.lists(st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), max_size=4),
+    cut=st.integers(0, 100),
 )
-def test_a_damaged_capture_is_packets_or_a_trace_error(
+@example(start=HEADERS[3], repeat=1, rest=bytes.fromhex("01000000ffffffff"), changes=[], cut=0)
+def test_any_bytes_and_damaged_captures_are_packets_or_a_trace_error(
     captures: dict[str, bytes],
     path: Path,
-    suffix: str,
+    start: bytes | str,
+    repeat: int,
+    rest: bytes,
     changes: list[tuple[int, bytes]],
     cut: int,
-    repeat: int,
 ) -> None:
-    content = bytearray(captures[suffix] * repeat)
+    content = bytearray((captures[start] if isinstance(start, str) else start) * repeat + rest)
     for at, new in changes:
         content[at : at + len(new)] = new
-    read_or_refuse(path, bytes(content[: len(content) - cut] if cut < 100 else content))
+    read_or_refuse(path, bytes(content[: max(0, len(content) - cut)]))

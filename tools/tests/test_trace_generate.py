@@ -41,7 +41,7 @@ def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Hos
     assert read == written
     info = describe(read_packets(path))
     assert read is not None
-    assert {name: totals.packets for name, totals in info.by_class.items()} == read.packets
+    assert {name: totals.packets for name, totals in info.classes.items()} == read.packets
     assert (info.bytes, info.duration_ns) == (read.frame_bytes, read.duration_ns)
     assert read.sha256 == manifests.digest(path)
     assert [host.name for host in read.hosts] == [host.name for host in hosts]

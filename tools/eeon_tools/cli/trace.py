@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -320,13 +321,10 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
         kind = manifest.generator.get("kind", "?")
         click.echo(f"  made by `eeon trace {kind}` for {manifest.topology}, seed {manifest.seed}")
     for title, rows in (
-        ("class", found.by_class),
-        ("ECN", found.by_ecn),
-        (
-            "DSCP",
-            {str(dscp): found.by_dscp[dscp] for dscp in sorted(found.by_dscp)} if any(found.by_dscp) else {},
-        ),
-        ("sender", dict(found.top_senders(top))),
+        ("class", found.classes),
+        ("ECN", found.ecn),
+        ("DSCP", found.dscp if found.dscp.keys() - {"0"} else {}),
+        ("sender", dict(itertools.islice(found.senders.items(), top))),
     ):
         shown = [
             (name, f"{one.packets:,}", f"{one.bytes:,}", f"{100 * one.bytes / (found.bytes or 1):.2f} %")

@@ -11,9 +11,8 @@ result has their number and place.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,12 +34,11 @@ from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
+from eeon_tools.replay.feed import Offer, flat
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.packet_counts import CONTROL
-from eeon_tools.replay.twin_run import latencies, own_manifest
+from eeon_tools.replay.twin_run import ReplaySettings, feed_of, latencies, own_manifest
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import OnBreak
 from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -56,37 +54,24 @@ _NS_PER_S = 10**9
 _ETHERNET_BYTES, _VLAN_BYTES = 14, 4
 
 
-@dataclass(frozen=True)
-class LiveSettings:
-    """One replay as data. `fabric`: the name of a live fabric. `config`: configuration files or names of
-    examples; none to leave the switches unchanged. `speed`: the factor by which it is faster than the trace's
-    own times."""
-
-    name: str
-    trace: Path
-    fabric: str
-    config: tuple[str, ...] = ()
-    speed: float = 1.0
-    rules: SendRules = AS_A_NIC
-    on_break: OnBreak | None = None
-
-
 def replay(
-    settings: LiveSettings, progress: Callable[[int, int], None] = lambda packets, of: None
+    settings: ReplaySettings,
+    record: state.State,
+    progress: Callable[[int, int], None] = lambda packets, of: None,
 ) -> LiveResult:
-    """Runs one replay. `progress` is called with the number of packets sent, and the total.
+    """Runs one replay on the live fabric of this record, whose topology is that of the settings; their seed
+    and faults are of twins. Without a configuration, the switches keep theirs. `progress` is called with the
+    number of packets sent, and the total.
 
     Raises TraceError, the controller's errors, UnavailableError without such a fabric or without root, and
     ReplayError if the counts contradict each other.
     """
     network.check_possible()
-    record = state.load(settings.fabric)
     if not record.is_up:
         raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` shows its state")
-    topology = topologies.load(str(record.folder / "topology.yaml"))
-    hosts = list(topology.hosts.values())
+    topology = topologies.load(settings.topology)
     manifest = own_manifest(settings.trace)
-    feed = Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
+    feed = feed_of(settings, topology)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
@@ -107,7 +92,7 @@ def replay(
             progress(traffic.passed, packets)
         after, wakes_after, waiting = _look(topology, targets)
     # The transmit time of a full frame: frames that leave later than this may be out of order.
-    slowest = min(int(host.port.rate) for host in hosts)
+    slowest = min(int(host.port.rate) for host in topology.hosts.values())
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = traffic_report(traffic, limit_ns)
     counted = difference(after, before)
@@ -165,7 +150,6 @@ def _open(topology: Topology, namespaces: Mapping[str, str]) -> Traffic:
 def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
     from eeon_engine import EngineError
 
-    offsets, frames = array("Q", [0]), bytearray()
     for offer in batch:
         is_tagged = int.from_bytes(offer.captured[12:14], "big") in ETHERTYPES_VLAN
         longest = MTU_BYTES + _ETHERNET_BYTES + (_VLAN_BYTES if is_tagged else 0)
@@ -175,16 +159,8 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
                 f"packet {offer.number}",
                 f"has {offer.frame_bytes} bytes; a live fabric carries up to {longest}; replay it on a twin",
             )
-        frames += offer.captured
-        offsets.append(len(frames))
     try:
-        traffic.add(
-            array("I", [offer.host for offer in batch]),
-            array("Q", [offer.at_ps // _PS_PER_NS for offer in batch]),
-            offsets,
-            frames,
-            array("I", [offer.frame_bytes for offer in batch]),
-        )
+        traffic.add(*flat(batch, _PS_PER_NS))
     except EngineError as error:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 

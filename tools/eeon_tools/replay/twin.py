@@ -25,7 +25,7 @@ from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay.feed import Offer, feed_offers
+from eeon_tools.replay.feed import Offer, flat
 from eeon_tools.replay.spec import TICK_PS
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class RunningTwin:
 
     def send(self, batch: Sequence[Offer]) -> None:
         """Passes frames to hosts, in order of time within a batch, and not before the last `run_until`."""
-        taken = feed_offers(self._twin, batch)
+        taken = self._twin.feed(*flat(batch))
         if taken != len(batch):
             raise ReplayError(
                 f"the twin accepted {taken} of {len(batch)} frames; too many are waiting to be sent"
