@@ -9,14 +9,16 @@ from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_tools.cli.replay import replay as replay_command
-from eeon_tools.errors import ReplayError
+from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.live import network, state
-from eeon_tools.replay import page
+from eeon_tools.replay import live, page
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import _control_to_hosts, difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
 from eeon_tools.replay.result import Latency
+from eeon_tools.replay.twin_run import ReplaySettings
 from eeon_tools.trace.frames import CLASS_NAMES
+from made_captures import capture
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
@@ -145,3 +147,21 @@ def test_warnings_of_the_configuration_are_told_before_a_live_fabric_has_it(
     told = CliRunner().invoke(replay_command, words).stderr
     assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
     assert "fabric one is not up yet" in told
+
+
+def test_a_trace_that_is_refused_leaves_a_live_fabric_with_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = bytes(60)
+    record = SimpleNamespace(
+        name="one", target="engine", is_up=True, thrift_ports={}, addresses={}, namespaces={}
+    )
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    monkeypatch.setattr(live, "_open", lambda topology, namespaces: None)
+    applied: list[object] = []
+    monkeypatch.setattr(live.fabric, "apply_sync", lambda *arguments: applied.append(arguments))
+    trace = capture(tmp_path / "back.pcap", [(2_000, 60, frame), (1_000, 60, frame)])
+    settings = ReplaySettings("one", trace, "leaf-spine-4", ("drop_tail",))
+    with pytest.raises(TraceError, match="is 1000 ns earlier than the packet before it"):
+        live.replay(settings, record)
+    assert applied == []

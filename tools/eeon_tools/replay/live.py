@@ -1,7 +1,8 @@
 """One replay on a live fabric, from beginning to end.
 
-1. let the controller apply the configuration to all switches, if there is one to apply
-2. read the trace into memory, silence the hosts' kernels, read the switches' counters
+1. read the trace into memory
+2. let the controller apply the configuration to all switches, if there is one to apply; silence the hosts'
+   kernels, read the switches' counters
 3. send each frame from its host's namespace at its time and receive the arrivals, in the engine's own thread
 4. read the counters again and compare them with what hosts sent and received
 
@@ -76,8 +77,6 @@ def replay(
     # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
     targets = {name: Target(address, thrift=thrift.get(name)) for name, address in record.addresses.items()}
-    if settings.config:
-        fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)
     from eeon_engine.json_documents import traffic_report  # there is an engine
 
@@ -86,6 +85,9 @@ def replay(
         _add(traffic, settings.trace, batch)
         packets += len(batch)
         progress(0, packets)
+    # A trace that is refused leaves the switches as they are.
+    if settings.config:
+        fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     with silent_hosts(record):
         before, wakes_before, _ = _look(topology, targets)
         while not traffic.run(_SLICE_MS):
