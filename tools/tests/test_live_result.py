@@ -13,7 +13,7 @@ from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.live import network, state
 from eeon_tools.replay import live, page
 from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.live import _control_to_hosts, difference, live_packets, losses
+from eeon_tools.replay.live import difference, live_packets, losses, sent_to_hosts
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
 from eeon_tools.replay.result import Latency
 from eeon_tools.replay.twin_run import ReplaySettings
@@ -61,7 +61,7 @@ def test_pauses_of_hosts_and_packets_that_wait_behind_them_are_no_losses() -> No
         VerdictCount("leaf1", 1, "control", "forwarded", 9, 540),
     )
     with_pauses = FabricCounters((*counted.received, pauses[0]), (*counted.verdicts, pauses[1]))
-    assert _control_to_hosts(topologies.load("leaf-spine-4"), with_pauses) == 9
+    assert sent_to_hosts(topologies.load("leaf-spine-4"), with_pauses, control=True) == 9
     packets = live_packets(hosts_report(sent=100, delivered=60), with_pauses)
     assert packets["data"].lost == 40
     found = losses(topologies.load("leaf-spine-4"), with_pauses, packets, waiting=40)

@@ -12,10 +12,10 @@ result has their number and place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from eeon_control import config as configs
 from eeon_control import fabric
@@ -27,7 +27,7 @@ from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target
-from eeon_control.topology import PortRole, Topology
+from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import ReplayError, TraceError, UnavailableError
@@ -53,6 +53,7 @@ _PS_PER_NS = 1_000
 _NS_PER_US = 1_000
 _NS_PER_S = 10**9
 _ETHERNET_BYTES, _VLAN_BYTES = 14, 4
+_Count = TypeVar("_Count", ReceivedCount, VerdictCount)
 
 
 def replay(
@@ -128,7 +129,7 @@ def replay(
         refused=report["refused"],
         overruns=report["overruns"],
         foreign=report["foreign"],
-        pauses=min(report["foreign"], _control_to_hosts(topology, counted)),
+        pauses=min(report["foreign"], sent_to_hosts(topology, counted, control=True)),
         misdelivered=report["misdelivered"],
         duplicated=report["duplicated"],
         untimed=report["untimed"],
@@ -183,22 +184,21 @@ def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCoun
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
     """Returns the counts between two readings of the same fabric. Raises ReplayError if a count went back."""
-    received = [
-        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
-        for new, old in zip(after.received, before.received, strict=True)
-    ]
-    verdicts = [
-        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
-        for new, old in zip(after.verdicts, before.verdicts, strict=True)
-    ]
-    counts: list[ReceivedCount | VerdictCount] = [*received, *verdicts]
-    back = [count for count in counts if count.packets < 0]
-    if back:
-        raise ReplayError(
-            f"{back[0].switch} port {back[0].port}: a counter decreased during the replay; the switch was "
-            "restarted or its counters were reset"
-        )
-    return FabricCounters(tuple(received), tuple(verdicts))
+    return FabricCounters(
+        _between(after.received, before.received), _between(after.verdicts, before.verdicts)
+    )
+
+
+def _between(after: Sequence[_Count], before: Sequence[_Count]) -> tuple[_Count, ...]:
+    found = []
+    for new, old in zip(after, before, strict=True):
+        if new.packets < old.packets:
+            raise ReplayError(
+                f"{new.switch} port {new.port}: a counter decreased during the replay; the switch was "
+                "restarted or its counters were reset"
+            )
+        found.append(replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes))
+    return tuple(found)
 
 
 def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
@@ -223,31 +223,22 @@ def losses(
 ) -> Losses:
     """Returns where the lost packets were last seen, without those `waiting` in switches. MAC control frames
     between switches and hosts are no packets of the trace."""
-    to_hosts = _to_hosts(topology)
+    ports = packet_counts.to_hosts(topology)
     entered = sum(
         count.packets
         for count in counted.received
-        if (count.switch, count.port) in to_hosts and count.packet_class != CONTROL
+        if (count.switch, count.port) in ports and count.packet_class != CONTROL
     )
-    left = _sent(counted, to_hosts, control=False)
+    left = sent_to_hosts(topology, counted, control=False)
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)
     total = sum(packets[name].lost for name in CLASS_NAMES)
     return Losses(before, total - waiting - before - after, after)
 
 
-def _to_hosts(topology: Topology) -> set[tuple[str, int]]:
-    """Returns the switches and numbers of host-facing ports."""
-    return {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
-
-
-def _control_to_hosts(topology: Topology, counted: FabricCounters) -> int:
-    """Returns the number of MAC control frames that switches sent to hosts."""
-    return _sent(counted, _to_hosts(topology), control=True)
-
-
-def _sent(counted: FabricCounters, ports: Collection[tuple[str, int]], *, control: bool) -> int:
-    """Returns the number of packets sent on these ports: MAC control frames, or all others."""
+def sent_to_hosts(topology: Topology, counted: FabricCounters, *, control: bool) -> int:
+    """Returns the number of packets that switches sent to hosts: MAC control frames, or all others."""
+    ports = packet_counts.to_hosts(topology)
     return sum(
         count.packets
         for count in counted.verdicts
