@@ -1,5 +1,6 @@
 """The packet counts of a replay in real time, without running one."""
 
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,13 +13,13 @@ from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.live import network, state
 from eeon_tools.replay import live, page
-from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses, sent_to_hosts
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
-from eeon_tools.replay.result import Latency
+from eeon_tools.replay.result import Latency, ReplayResult
 from eeon_tools.replay.twin_run import ReplaySettings
 from eeon_tools.trace.frames import CLASS_NAMES
 from made_captures import capture
+from made_results import run_result
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
@@ -81,21 +82,10 @@ def result(late: int = 0, lost: int = 0, waiting: int = 0, pauses: int = 0) -> L
     packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
     latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
     latency["data"] = Latency(120.0, 100.0, 900.0)
+    common = {field.name: getattr(run_result(), field.name) for field in fields(ReplayResult)}
     return LiveResult(
-        name="one",
-        topology="leaf-spine-4",
-        config=(),
-        trace="t.pcap",
-        trace_sha256="0" * 64,
-        trace_seed=None,
-        speed=0.5,
-        target="bmv2",
-        tick_ps=1_000_000,
-        program_digest="a" * 64,
+        **common | {"packets": packets, "latency_us": latency},
         real_seconds=2.5,
-        feed=FeedCounts(),
-        packets=packets,
-        latency_us=latency,
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
         losses=Losses(lost - waiting, 0, 0),
         waiting=waiting,

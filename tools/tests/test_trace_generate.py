@@ -24,9 +24,8 @@ def make(path: Path, seed: int, **options: object) -> manifests.Manifest:
     return generate(path, FABRIC, small_job(), SenderSettings(), seed, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, suffix: str) -> None:
-    paths = [tmp_path / f"{name}{suffix}" for name in "abc"]
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.pcapng" for name in "abc"]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
         make(path, seed)
     a, b, c = (path.read_bytes() for path in paths)
