@@ -30,7 +30,7 @@ from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec, transmitters_without_power
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import running_twin
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
@@ -101,7 +101,7 @@ def replay(
     spec = fabric_spec(topology, config, settings.seed)
     if settings.faults:
         spec["faults"] = [fault.engine() for fault in settings.faults]
-    with RunningTwin(topology, program, spec) as twin:
+    with running_twin(topology, program, spec) as twin:
         twin.apply(config)
         if recorded is not None:
             twin.record(recording_filter() if hops is None else hops)
@@ -110,11 +110,11 @@ def replay(
             if recorded is not None:
                 numbers.extend(offer.number for offer in batch)
             twin.send(batch)
-            twin.run_until(batch[-1].at_ps)
+            twin.engine.run_until(batch[-1].at_ps)
             progress(offers.counts.offered)
-        if not twin.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
+        if not twin.engine.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
             raise ReplayError(f"{settings.name}: packets are still in transit an hour after the trace's end")
-        twin.run_until(offers.counts.last_ps + SETTLE_PS)
+        twin.engine.run_until(offers.counts.last_ps + SETTLE_PS)
         report = twin.report()
         counters = twin.counters()
         lossless_dropped = twin.lossless_dropped() if config.lossless else 0
