@@ -243,7 +243,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @trace.command()
 @capture_argument("capture")
 @click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
-@topology_option(default="leaf-spine-4")
+@topology_option(required=False, more="  [default: the one in the trace's manifest, or leaf-spine-4]")
 @click.option("--gap", type=DURATION, default=None,
               help="Idle time after which new data of a connection begin another flow.  "
                    "[default: a connection is one flow in each direction]")  # fmt: skip
@@ -252,7 +252,12 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @reports_errors
 @reads_again("capture")
 def flows(
-    capture: Path, output: Path, topology_name: str, gap: Duration | None, rules: SendRules, keep_good: bool
+    capture: Path,
+    output: Path,
+    topology_name: str | None,
+    gap: Duration | None,
+    rules: SendRules,
+    keep_good: bool,
 ) -> None:
     """List the TCP flows of CAPTURE for an experiment.
 
@@ -262,6 +267,7 @@ def flows(
     from eeon_tools.replay import flows as replay_flows
     from eeon_tools.replay.feed import Feed
 
+    topology_name = topology_name or manifests.topology_of(capture) or "leaf-spine-4"
     hosts = list(topologies.load(topology_name).hosts.values())
     by_address = {
         address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
