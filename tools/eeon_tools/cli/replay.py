@@ -241,7 +241,7 @@ def _write(
         click.echo(f"JSON: {json_path}")
     if html_path is not None:
         write_text(html_path, page())
-        click.echo(f"page: {html_path}")
+        click.echo(f"page: {html_path}", err=json_path == _STDOUT)
 
 
 def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
