@@ -273,19 +273,13 @@ def flows(
         address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
     }
     feed = Feed(capture, hosts, 1.0, rules, break_teller(keep_good))
-    counts = replay_flows.FlowCounts()
     gap_ps = None if gap is None else int(gap)
-    found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)
+    found, left_out = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps)
     with replacing(output_file(output)) as scratch, scratch.open("w", encoding="utf-8") as file:
         file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
     click.echo(f"{output}: {counted(len(found), 'flow')}, {sum(flow.bytes for flow in found):,} bytes")
-    for why, count in (
-        ("are not TCP", counts.not_tcp),
-        ("are TCP fragments without the TCP header", counts.fragments),
-        ("are not for a host", counts.to_no_host),
-    ):
-        if count:
-            click.echo(f"  packets left out because they {why}: {count:,}")
+    for why, count in left_out.items():
+        click.echo(f"  packets left out because they {why}: {count:,}")
     for remark in feed.counts.remarks():
         if remark.startswith("packets"):
             click.echo(f"  {remark}")

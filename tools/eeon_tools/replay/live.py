@@ -38,8 +38,7 @@ from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import Offer, flat
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.packet_counts import CONTROL
-from eeon_tools.replay.twin_run import ReplaySettings, feed_of, latencies, own_manifest
-from eeon_tools.trace import manifest as manifests
+from eeon_tools.replay.twin_run import ReplaySettings, feed_of, identity_of, latencies
 from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def replay(
     if not record.is_up:
         raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` shows its state")
     topology = topologies.load(settings.topology)
-    manifest = own_manifest(settings.trace)
+    trace_sha256, trace_seed = identity_of(settings.trace)
     feed = feed_of(settings, topology)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers are read over Thrift; the engine has none.
@@ -107,8 +106,8 @@ def replay(
         topology=record.topology,
         config=settings.config,
         trace=settings.trace.name,
-        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
-        trace_seed=manifest.seed if manifest else None,
+        trace_sha256=trace_sha256,
+        trace_seed=trace_seed,
         speed=settings.speed,
         target=record.target,
         tick_ps=tick_ps,

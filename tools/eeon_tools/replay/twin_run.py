@@ -96,7 +96,7 @@ def replay(
     topology = topologies.load(settings.topology)
     config = configs.load(*settings.config)
     program = programs.load()
-    manifest = own_manifest(settings.trace)
+    trace_sha256, trace_seed = identity_of(settings.trace)
     offers = feed or feed_of(settings, topology)
     spec = fabric_spec(topology, config, settings.seed)
     if settings.faults:
@@ -137,8 +137,8 @@ def replay(
         topology=topology.name,
         config=settings.config,
         trace=settings.trace.name,
-        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
-        trace_seed=manifest.seed if manifest else None,
+        trace_sha256=trace_sha256,
+        trace_seed=trace_seed,
         seed=settings.seed,
         speed=settings.speed,
         target="twin",
@@ -173,16 +173,19 @@ def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
     return Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
 
 
-def own_manifest(trace: Path) -> manifests.Manifest | None:
-    """Returns the trace's manifest, or None. Raises TraceError if the manifest belongs to another file."""
-    manifest = manifests.read(trace)
-    if manifest is not None and manifests.digest(trace) != manifest.sha256:
+def identity_of(trace: Path) -> tuple[str, int | None]:
+    """Returns a trace's SHA-256, and the seed in its manifest if it has one. Raises TraceError if the
+    manifest belongs to another file."""
+    digest, manifest = manifests.digest(trace), manifests.read(trace)
+    if manifest is None:
+        return digest, None
+    if digest != manifest.sha256:
         raise TraceError(
             manifests.manifest_path(trace),
             "$.sha256",
             "belongs to another file; make the trace again or remove it",
         )
-    return manifest
+    return digest, manifest.seed
 
 
 def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
