@@ -6,6 +6,7 @@ there were."""
 
 from __future__ import annotations
 
+import shlex
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -101,7 +102,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
     energy = result.energy_joules
     return {
         "name": recording.name,
-        "config": " + ".join(result.config),
+        "config": shlex.join(word for part in result.config for word in ("-c", part)),
         "end_us": recording.end_ps / _PS_PER_US,
         "active_us": active_ps / _PS_PER_US,
         "period_us": period_ps / _PS_PER_US,
