@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from eeon_tools.replay.twin_run import ReplaySettings
 
 _STDOUT = Path("-")
+_PAUSED_SHOWN = 5
 
 
 @click.command()
@@ -315,8 +316,11 @@ def _print(run: RunResult) -> None:
     if run.faults:
         out.print()
         table.faulty_links(run).show(out)
-    if run.pauses.queues:
-        _print_pauses(run)
+    if queues := run.pauses.by_time():
+        out.print()
+        table.paused(queues[:_PAUSED_SHOWN]).show(out)
+        more = len(queues) - _PAUSED_SHOWN
+        click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
     deepest = run.deepest_queue()
     click.echo()
     if deepest is not None and deepest.highest:
@@ -330,16 +334,6 @@ def _print(run: RunResult) -> None:
         )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
-
-
-def _print_pauses(run: RunResult) -> None:
-    from eeon_tools.replay import pauses, table
-
-    found = run.pauses.by_time()
-    click.echo()
-    table.paused(found[: pauses.SHOWN]).show(console())
-    more = len(found) - pauses.SHOWN
-    click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
 
 
 def _print_live(run: LiveResult) -> None:
