@@ -32,7 +32,7 @@ from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.result import RunTotals, total_of
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import running_twin
 from eeon_tools.replay.twin_run import energy_of, latencies
 
 from eeon_experiments import conservation
@@ -92,11 +92,11 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RunTotals]:
     """Returns the events by hop of a run that `hops` admits, and the run's totals. Raises the exception of a
     failed run, except at its time limit: the recording then ends there."""
     settings, topology, config = run.parts()
-    with RunningTwin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
+    with running_twin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
         twin.apply(config)
         twin.record(hops)
         twin.start_workload(workload_of(settings, topology, run.seed))
-        twin.run_workload(int(settings.time_limit))
+        twin.engine.run_workload(int(settings.time_limit))
         report = twin.report()
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
@@ -114,10 +114,10 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RunTotals]:
 def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]]:
     settings, topology, config = run.parts()
     spec = spec_of(settings, topology, config, run.seed)
-    with RunningTwin(topology, _program(), spec) as twin:
+    with running_twin(topology, _program(), spec) as twin:
         twin.apply(config)
         twin.start_workload(workload_of(settings, topology, run.seed))
-        finished = twin.run_workload(int(settings.time_limit))
+        finished = twin.engine.run_workload(int(settings.time_limit))
         report = twin.report()
         counters = twin.counters()
         if not finished:

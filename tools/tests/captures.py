@@ -72,19 +72,8 @@ HOSTS = list(topology.load("leaf-spine-4").hosts.values())
 ETHER = l2.Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 Case = dict[str, Any]
 _MODULES = (bz2, gzip, lzma, random, struct, zstd)
-_GIVEN = {
-    "packets",
-    "link",
-    "interfaces",
-    "maps",
-    "unmapped",
-    "speed",
-    "whole",
-    "gap",
-    "rows",
-    "wrong",
-    "file",
-}
+_PACKETS = {"packets", "link", "interfaces", "file", "rows"}
+_OPTIONS = {"maps", "unmapped", "speed", "whole", "gap", "wrong"}
 _FEEDS = {"sends", "hosts", "times", "lengths", "frames", "each", "all", "counts", "remarks", "refused"}
 _ANSWERS = _FEEDS | {"info", "says", "lacks", "flows", "flows say", "unreadable", "reads"}
 
@@ -107,7 +96,8 @@ def cases(file: Path) -> Iterator[Any]:
         for text, answers in case.get("rows", {"": {}}).items():
             each = case.get("each", {}) | answers.get("each", {})
             whole = case | answers | ({"each": each} if each else {})
-            assert not whole.keys() - _GIVEN - _ANSWERS, f"{name}: {whole.keys() - _GIVEN - _ANSWERS}"
+            unknown = whole.keys() - _PACKETS - _OPTIONS - _ANSWERS
+            assert not unknown, f"{name}: {unknown}"
             assert whole.keys() & _ANSWERS, f"{name}: no answer"
             yield pytest.param(whole, text, names, id=f"{file.stem}: {name}: {text}".rstrip(": "))
 

@@ -20,7 +20,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.topology import Topology
 from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import RunningTwin, running_twin
 
 pytestmark = pytest.mark.system
 
@@ -56,14 +56,14 @@ def test_energy_from_registers_is_the_energy_of_the_phys(
     config = configs.load("mark_threshold", eee)
     hosts = list(topology.hosts.values())
     feed = Feed(small_trace, hosts, 1.0)
-    with RunningTwin(topology, programs.load(), fabric_spec(topology, config, 1)) as twin:
+    with running_twin(topology, programs.load(), fabric_spec(topology, config, 1)) as twin:
         twin.apply(config)
         offers = [offer for batch in feed.batches() for offer in batch]
         moments = [offers[len(offers) * part // 4].at_ps for part in (1, 3)]
         taken = []
         for offer in offers:
             if len(taken) < len(moments) and offer.at_ps >= moments[len(taken)]:
-                twin.run_until(offer.at_ps)
+                twin.engine.run_until(offer.at_ps)
                 taken.append(
                     (
                         reading(topology, twin, offer.at_ps, knows_clock=knows_clock),

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eeon_tools.replay.live import LiveSettings
+from eeon_tools.live import state
 from eeon_tools.replay.live import replay as live_replay
+from eeon_tools.replay.twin_run import ReplaySettings
 from eeon_tools.trace import manifest as manifests
 from live_fabrics import HAS_BMV2, MARKING, NEEDS_FABRIC, Fabric, brought_up
 
@@ -89,8 +90,10 @@ def test_a_replay_tells_how_many_packets_of_how_many_have_been_sent(
     assert manifest is not None
     total = sum(manifest.packets.values())
     heard: list[tuple[int, int]] = []
-    settings = LiveSettings("told", small_trace, fabric.name, (configuration(fabric, DEEP),), 0.01)
-    live_replay(settings, lambda packets, of: heard.append((packets, of)))
+    record = state.load(fabric.name)
+    topology = str(record.folder / "topology.yaml")
+    settings = ReplaySettings("told", small_trace, topology, (configuration(fabric, DEEP),), 0.01)
+    live_replay(settings, record, lambda packets, of: heard.append((packets, of)))
     assert heard[0] == (0, total)
     assert heard == sorted(heard)
     assert 0 < heard[-1][0] <= total

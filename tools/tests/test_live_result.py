@@ -1,5 +1,6 @@
 """The packet counts of a replay in real time, without running one."""
 
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,14 +10,16 @@ from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_tools.cli.replay import replay as replay_command
-from eeon_tools.errors import ReplayError
+from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.live import network, state
-from eeon_tools.replay import page
-from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.live import _control_to_hosts, difference, live_packets, losses
+from eeon_tools.replay import live, page
+from eeon_tools.replay.live import difference, live_packets, losses, sent_to_hosts
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
-from eeon_tools.replay.result import Latency
+from eeon_tools.replay.result import Latency, ReplayResult
+from eeon_tools.replay.twin_run import ReplaySettings
 from eeon_tools.trace.frames import CLASS_NAMES
+from made_captures import capture
+from made_results import run_result
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
@@ -59,7 +62,7 @@ def test_pauses_of_hosts_and_packets_that_wait_behind_them_are_no_losses() -> No
         VerdictCount("leaf1", 1, "control", "forwarded", 9, 540),
     )
     with_pauses = FabricCounters((*counted.received, pauses[0]), (*counted.verdicts, pauses[1]))
-    assert _control_to_hosts(topologies.load("leaf-spine-4"), with_pauses) == 9
+    assert sent_to_hosts(topologies.load("leaf-spine-4"), with_pauses, control=True) == 9
     packets = live_packets(hosts_report(sent=100, delivered=60), with_pauses)
     assert packets["data"].lost == 40
     found = losses(topologies.load("leaf-spine-4"), with_pauses, packets, waiting=40)
@@ -79,21 +82,10 @@ def result(late: int = 0, lost: int = 0, waiting: int = 0, pauses: int = 0) -> L
     packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
     latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
     latency["data"] = Latency(120.0, 100.0, 900.0)
+    common = {field.name: getattr(run_result(), field.name) for field in fields(ReplayResult)}
     return LiveResult(
-        name="one",
-        topology="leaf-spine-4",
-        config=(),
-        trace="t.pcap",
-        trace_sha256="0" * 64,
-        trace_seed=None,
-        speed=0.5,
-        target="bmv2",
-        tick_ps=1_000_000,
-        program_digest="a" * 64,
+        **common | {"packets": packets, "latency_us": latency},
         real_seconds=2.5,
-        feed=FeedCounts(),
-        packets=packets,
-        latency_us=latency,
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
         losses=Losses(lost - waiting, 0, 0),
         waiting=waiting,
@@ -145,3 +137,21 @@ def test_warnings_of_the_configuration_are_told_before_a_live_fabric_has_it(
     told = CliRunner().invoke(replay_command, words).stderr
     assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
     assert "fabric one is not up yet" in told
+
+
+def test_a_trace_that_is_refused_leaves_a_live_fabric_with_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = bytes(60)
+    record = SimpleNamespace(
+        name="one", target="engine", is_up=True, thrift_ports={}, addresses={}, namespaces={}
+    )
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    monkeypatch.setattr(live, "_open", lambda topology, namespaces: None)
+    applied: list[object] = []
+    monkeypatch.setattr(live.fabric, "apply_sync", lambda *arguments: applied.append(arguments))
+    trace = capture(tmp_path / "back.pcap", [(2_000, 60, frame), (1_000, 60, frame)])
+    settings = ReplaySettings("one", trace, "leaf-spine-4", ("drop_tail",))
+    with pytest.raises(TraceError, match="is 1000 ns earlier than the packet before it"):
+        live.replay(settings, record)
+    assert applied == []

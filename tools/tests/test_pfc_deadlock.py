@@ -3,7 +3,7 @@ the watchdog's rules end that. In virtual time, on a twin."""
 
 import asyncio
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from eeon_control import config, fabric, plan, program, topology
@@ -18,7 +18,7 @@ from eeon_control.targets import Target
 from eeon_control.units import Duration
 from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import RunningTwin, running_twin
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
@@ -118,7 +118,7 @@ class Ring:
         return found
 
     async def _look(self, name: str):
-        target = Target(self.twin.targets[name], device_id=RING.switches[name].device_id)
+        target = Target(self.twin.targets[name].address, device_id=RING.switches[name].device_id)
         return await look_at_queues(self.sessions[name], target, list(self.watches[name]), program.load())
 
     async def watch(self, now_ms: int) -> None:
@@ -145,7 +145,7 @@ class Ring:
 
 async def run(work) -> None:
     schema = program.load().schema()
-    with RunningTwin(RING, program.load(), fabric_spec(RING, CONFIG, 1)) as twin:
+    with running_twin(RING, program.load(), fabric_spec(RING, CONFIG, 1)) as twin:
         await fabric.apply(RING, CONFIG, twin.targets, TICK_PS)
         planned = plan.intended(RING, CONFIG, Duration(TICK_PS))
         held = {name: forced_round(entries) for name, entries in planned.items()}
@@ -153,10 +153,10 @@ async def run(work) -> None:
             sessions = {
                 name: await stack.enter_async_context(
                     P4RuntimeSession(
-                        name, Target(address, device_id=RING.switches[name].device_id), schema, election_id=20
+                        name, replace(target, device_id=RING.switches[name].device_id), schema, election_id=20
                     )
                 )
-                for name, address in twin.targets.items()
+                for name, target in twin.targets.items()
             }
             for name, session in sessions.items():
                 await session.write_changes(list(difference(planned[name], held[name])))
@@ -170,9 +170,9 @@ async def run(work) -> None:
 def test_routes_that_go_round_stop_a_ring_of_lossless_buffers():
     async def work(ring: Ring) -> None:
         ring.send(0, 60, 1.0)
-        ring.twin.run_until(100 * MS)
+        ring.twin.engine.run_until(100 * MS)
         before, waiting = ring.delivered(), await ring.waiting()
-        ring.twin.run_until(300 * MS)
+        ring.twin.engine.run_until(300 * MS)
         # Each pause is repeated before its 34 ms are over.
         assert ring.delivered() == before
         assert waiting > 50 and await ring.waiting() == waiting
@@ -185,7 +185,7 @@ def test_the_watchdog_resolves_it_within_detect_and_restore_and_the_ring_takes_p
         ring.send(0, 60, 1.0)
         empty_at = None
         for now_ms in range(0, 1_000, DETECT_MS // 4):
-            ring.twin.run_until(now_ms * MS)
+            ring.twin.engine.run_until(now_ms * MS)
             await ring.watch(now_ms)
             if empty_at is None and now_ms and await ring.waiting() == 0:
                 empty_at = now_ms
@@ -196,7 +196,7 @@ def test_the_watchdog_resolves_it_within_detect_and_restore_and_the_ring_takes_p
         before = ring.delivered()
         # Two of them share each link, which is too little to close the circle again.
         sent = ring.send(1_000, 20, 0.3)
-        ring.twin.run_until(1_100 * MS)
+        ring.twin.engine.run_until(1_100 * MS)
         assert ring.delivered() - before == sent
 
     asyncio.run(run(work))

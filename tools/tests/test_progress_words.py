@@ -1,9 +1,9 @@
-"""Names chosen by users, in the text of a progress bar."""
+"""Progress bars: names chosen by users, and what is left in a file."""
 
 from pathlib import Path
 
 import pytest
-from eeon_tools.cli.support import ProgressText
+from eeon_tools.cli.support import ProgressText, counted_progress, packet_progress
 from rich.progress import Progress
 
 
@@ -27,3 +27,10 @@ def test_progress_bars_have_no_words_but_those():
         for p in sources
         if "TextColumn(" in p.read_text().replace("class ProgressText(TextColumn):", "")
     ] == []
+
+
+def test_a_progress_bar_that_goes_away_leaves_nothing_in_a_file(capfd):
+    with packet_progress("replaying") as packets_done, counted_progress("drawing", 3, "pages") as update:
+        packets_done(2)
+        update(completed=2)
+    assert capfd.readouterr().err == ""

@@ -2,14 +2,11 @@
 P4Runtime."""
 
 import dataclasses
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.demo import demo
 from eeon_tools.demo import runs as demo_runs
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
@@ -77,24 +74,6 @@ def test_ipv6_goes_the_same_way(tmp_path: Path) -> None:
     manifest = generate(path, topologies.load("leaf-spine-4"), small_job(), SenderSettings(ipv6=True), 7)
     result = run(path, "drop_tail")
     assert result.total().delivered + result.total().tail_dropped == sum(manifest.packets.values())
-
-
-# `make test` runs it from wheels: release/tests/test_wheels.py.
-@pytest.mark.nightly
-def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_runs, "JOB", dataclasses.replace(demo_runs.JOB, maps=8))
-    done = CliRunner().invoke(demo, ["-o", str(tmp_path)])
-    assert (tmp_path / "summary.json").exists(), done.output
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert [(one["aqm"], one["eee"]) for one in summary["runs"]] == [
-        (one.aqm, one.eee) for one in demo_runs.RUNS
-    ]
-    assert (
-        len({json.dumps({name: p["sent"] for name, p in one["packets"].items()}) for one in summary["runs"]})
-        == 1
-    )
-    assert (tmp_path / "report.html").exists()
-    assert done.exit_code == 0, done.output
 
 
 _PEAK_OF_A_REPLAY = """

@@ -1,8 +1,10 @@
-"""Captures: both formats keep everything; malformed files cause an error with its position."""
+"""Captures: both formats keep everything; any bytes are packets, or one error with its position, and take no
+more memory than a packet may need. engine/fuzz fuzzes the engine's own reader of pcap files."""
 
 import gzip
 import os
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,10 @@ from click.testing import CliRunner
 from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
-from eeon_tools.trace.capture import Packet, read_packets, seekable
+from eeon_tools.trace.capture import read_packets, seekable
+from eeon_tools.trace.savefiles import MAX_FRAME_BYTES, Packet
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from made_captures import capture, pcap
 from scapy.utils import RawPcapNgReader, RawPcapReader
 
@@ -41,36 +46,28 @@ def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_every_truncation_is_refused_or_ends_between_packets(tmp_path: Path, suffix: str) -> None:
+def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_can_be_kept(
+    tmp_path: Path, suffix: str
+) -> None:
     whole = write(tmp_path / f"whole{suffix}").read_bytes()
     cut = tmp_path / f"cut{suffix}"
     clean_ends = 0
-    for length in range(len(whole)):
+    for length in range(1, len(whole)):
         cut.write_bytes(whole[:length])
-        try:
-            packets = list(read_packets(cut))
-        except TraceError as error:
-            assert str(cut) in str(error)
-        else:
-            assert packets == PACKETS[: len(packets)]
-            clean_ends += 1
+        told: list[BrokenOffError] = []
+        packets = list(read_packets(cut, told.append))
+        assert packets == PACKETS[: len(packets)]
+        clean_ends += not told
+        for error in told:
+            assert str(error).startswith(f"{cut}: packet {len(packets) + 1}, offset")
+            with pytest.raises(BrokenOffError):
+                list(read_packets(cut))
     # After the header(s) and after each packet but the last; pcapng may also end after its section header.
     assert clean_ends == (3 if suffix == ".pcap" else 4)
-
-
-@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_what_is_whole_of_a_file_that_breaks_off_can_be_kept(tmp_path: Path, suffix: str) -> None:
-    whole = write(tmp_path / f"whole{suffix}").read_bytes()
-    cut = tmp_path / f"cut{suffix}"
-    cut.write_bytes(whole[:-10])
-    told: list[BrokenOffError] = []
-    assert list(read_packets(cut, told.append)) == PACKETS[:2]
-    assert len(told) == 1 and "packet 3, offset" in str(told[0])
-    cut.write_bytes(whole[:-10] + b"\xff" * 10)  # not cut, but damaged
     if suffix == ".pcapng":
-        with pytest.raises(TraceError):
+        cut.write_bytes(whole[:-10] + b"\xff" * 10)
+        with pytest.raises(TraceError, match="packet 3, offset"):  # damaged: nothing is kept
             list(read_packets(cut, told.append))
-    assert len(told) == 1
 
 
 def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> None:
@@ -93,3 +90,68 @@ def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> N
         "Error: standard input: has no manifest that names its fabric; "
         "give --topology, a file or a name in `eeon config list`\n"
     )
+
+
+PEAK_BYTES = 4 << 20
+"""An accepted block has up to 1 MiB, and scapy copies it."""
+
+
+def read_or_refuse(path: Path, content: bytes) -> None:
+    """Reads a file of this content to its end or its error."""
+    path.write_bytes(content)
+    packets = 0
+    tracemalloc.start()
+    try:
+        for packet in read_packets(path):
+            assert len(packet.captured) <= packet.frame_bytes <= MAX_FRAME_BYTES
+            assert packet.time_ns >= 0
+            packets += 1
+    except TraceError as error:
+        assert str(path) in str(error)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < PEAK_BYTES
+    assert packets <= len(content)
+
+
+HEADERS = [
+    b"",
+    bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"),
+    bytes.fromhex("a1b23c4d000200040000000000000000ffffffff00000001"),
+    bytes.fromhex("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"),
+    bytes.fromhex("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"
+                  "0100000014000000010000000000000014000000"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Returns the starts of files, and a whole file of each format."""
+    folder = tmp_path_factory.mktemp("whole")
+    return [*HEADERS, *(write(folder / name).read_bytes() for name in ("t.pcap", "t.pcapng"))]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    start=st.integers(0, len(HEADERS) + 1),
+    repeat=st.integers(1, 3),
+    rest=st.binary(max_size=300),
+    changes=st.lists(st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), max_size=4),
+    cut=st.integers(0, 100),
+)
+@example(start=3, repeat=1, rest=bytes.fromhex("01000000ffffffff"), changes=[], cut=0)
+def test_any_bytes_and_damaged_captures_are_packets_or_a_trace_error(
+    starts: list[bytes],
+    tmp_path_factory: pytest.TempPathFactory,
+    start: int,
+    repeat: int,
+    rest: bytes,
+    changes: list[tuple[int, bytes]],
+    cut: int,
+) -> None:
+    content = bytearray(starts[start] * repeat + rest)
+    for at, new in changes:
+        content[at : at + len(new)] = new
+    damaged = tmp_path_factory.getbasetemp() / "damaged.pcap"
+    read_or_refuse(damaged, bytes(content[: max(0, len(content) - cut)]))

@@ -24,9 +24,8 @@ def make(path: Path, seed: int, **options: object) -> manifests.Manifest:
     return generate(path, FABRIC, small_job(), SenderSettings(), seed, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, suffix: str) -> None:
-    paths = [tmp_path / f"{name}{suffix}" for name in "abc"]
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.pcapng" for name in "abc"]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
         make(path, seed)
     a, b, c = (path.read_bytes() for path in paths)
@@ -41,7 +40,7 @@ def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Hos
     assert read == written
     info = describe(read_packets(path))
     assert read is not None
-    assert {name: totals.packets for name, totals in info.by_class.items()} == read.packets
+    assert {name: totals.packets for name, totals in info.classes.items()} == read.packets
     assert (info.bytes, info.duration_ns) == (read.frame_bytes, read.duration_ns)
     assert read.sha256 == manifests.digest(path)
     assert [host.name for host in read.hosts] == [host.name for host in hosts]

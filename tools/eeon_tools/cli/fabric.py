@@ -149,7 +149,7 @@ def _serve_twin(
     loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: Stop
 ) -> None:
     from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, TIMER_REGISTER, fabric_spec
-    from eeon_tools.replay.twin import RunningTwin
+    from eeon_tools.replay.twin import running_twin
 
     own = str(Path(topology).absolute()) if Path(topology).is_file() else topology.removesuffix(".yaml")
     idle = configs.load("drop_tail")
@@ -160,12 +160,11 @@ def _serve_twin(
         "class_gate_register": CLASS_GATE_REGISTER,
         "timer_register": TIMER_REGISTER,
     }
-    with (
-        RunningTwin(loaded, programs.load(), spec, first_port) as twin,
-        _targets_file(targets_path, f"{TICK_PS // 1000}ns", own, twin.targets, {}, clock="virtual"),
-    ):
-        _say_what_to_try(topology, targets_path)
-        stop.wait()
+    with running_twin(loaded, programs.load(), spec, first_port) as twin:
+        addresses = {name: one.address for name, one in twin.targets.items()}
+        with _targets_file(targets_path, f"{TICK_PS // 1000}ns", own, addresses, {}, clock="virtual"):
+            _say_what_to_try(topology, targets_path)
+            stop.wait()
 
 
 def _run_live(

@@ -34,11 +34,12 @@ from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
+    from eeon_tools.live.state import State
     from eeon_tools.replay.feed import SendRules
-    from eeon_tools.replay.live import LiveSettings
     from eeon_tools.replay.twin_run import ReplaySettings
 
 _STDOUT = Path("-")
+_PAUSED_SHOWN = 5
 
 
 @click.command()
@@ -205,10 +206,21 @@ def replay(
             if value is not None:
                 raise InputError(option, str(value), "is fixed by the live fabric; leave it out")
 
-        from eeon_tools.replay.live import LiveSettings
+        from eeon_tools.live import state
+        from eeon_tools.replay.twin_run import ReplaySettings
 
-        of_live = LiveSettings(shown or "as it was", trace, fabric_name, config_names, speed, rules, on_break)
-        live = _on_fabric(of_live, target)
+        record = state.load(fabric_name)
+        if target not in (None, record.target):
+            raise InputError(
+                "--target", str(target), f"fabric {fabric_name} runs on {record.target} switches"
+            )
+        of_fabric = str(record.folder / "topology.yaml")
+        live = _on_fabric(
+            ReplaySettings(
+                shown or "as it was", trace, of_fabric, config_names, speed, rules=rules, on_break=on_break
+            ),
+            record,
+        )
         if json_path != _STDOUT:
             _print_live(live)
 
@@ -230,7 +242,7 @@ def _write(
         click.echo(f"JSON: {json_path}")
     if html_path is not None:
         write_text(html_path, page())
-        click.echo(f"page: {html_path}")
+        click.echo(f"page: {html_path}", err=json_path == _STDOUT)
 
 
 def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
@@ -274,21 +286,14 @@ def _page(models: list[dict[str, object]], runs: list[RunResult], trace: Path, t
     return run_page(runs[0], tool) if len(runs) == 1 else comparing.page(runs, tool)
 
 
-def _on_fabric(settings: LiveSettings, target: str | None) -> LiveResult:
-    from eeon_tools.live import state
+def _on_fabric(settings: ReplaySettings, record: State) -> LiveResult:
     from eeon_tools.replay.live import TICK_PS
     from eeon_tools.replay.live import replay as run_replay
 
-    record = state.load(settings.fabric)
-    if target not in (None, record.target):
-        raise InputError(
-            "--target", str(target), f"fabric {settings.fabric} runs on {record.target} switches"
-        )
     if settings.config:
-        topology, tick_ps = str(record.folder / "topology.yaml"), TICK_PS[record.target]
-        print_problems(comparing.warnings([settings.config], topology, tick_ps))
-    with packet_progress(f"replaying {settings.trace.name} on {settings.fabric}") as progress:
-        return run_replay(settings, progress)
+        print_problems(comparing.warnings([settings.config], settings.topology, TICK_PS[record.target]))
+    with packet_progress(f"replaying {settings.trace.name} on {record.name}") as progress:
+        return run_replay(settings, record, progress)
 
 
 def _print(run: RunResult) -> None:
@@ -311,8 +316,11 @@ def _print(run: RunResult) -> None:
     if run.faults:
         out.print()
         table.faulty_links(run).show(out)
-    if run.pauses.queues:
-        _print_pauses(run)
+    if queues := run.pauses.by_time():
+        out.print()
+        table.paused(queues[:_PAUSED_SHOWN]).show(out)
+        more = len(queues) - _PAUSED_SHOWN
+        click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
     deepest = run.deepest_queue()
     click.echo()
     if deepest is not None and deepest.highest:
@@ -326,16 +334,6 @@ def _print(run: RunResult) -> None:
         )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
-
-
-def _print_pauses(run: RunResult) -> None:
-    from eeon_tools.replay import pauses, table
-
-    found = run.pauses.by_time()
-    click.echo()
-    table.paused(found[: pauses.SHOWN]).show(console())
-    more = len(found) - pauses.SHOWN
-    click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
 
 
 def _print_live(run: LiveResult) -> None:

@@ -61,7 +61,8 @@ def schedule(
     first, last = parse_range(span)
     world = COFLOWSIM if coflowsim else World(int(rate))
     trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
-    with Progress(*counted_columns("flows"), console=Terminal(stderr=True), transient=True) as progress:
+    columns, err = counted_columns("flows"), Terminal(stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         flows = len(trace.flows)
         tasks = {variant: progress.add_task(variant.name, total=flows, start=False) for variant in VARIANTS}
 

@@ -192,7 +192,9 @@ def counted_progress(
     """Shows a bar on stderr that counts `unit`, during a `with` block; `stays`: and afterwards. Yields a
     function that updates it, with the parameters of rich's `Progress.update`."""
     columns, err = counted_columns(unit), Terminal(stderr=True)
-    with Progress(*columns, console=err, transient=not stays, disable=not total) as progress:
+    # Rich ends a bar that goes away with an empty line, where it cannot remove it.
+    is_shown = total > 0 and (stays or err.is_terminal)
+    with Progress(*columns, console=err, transient=not stays, disable=not is_shown) as progress:
         yield functools.partial(progress.update, progress.add_task(what, total=total))
 
 
@@ -206,7 +208,8 @@ class PacketsDone(Protocol):
 def packet_progress(what: str) -> Iterator[PacketsDone]:
     """Shows a line that counts packets on stderr during a `with` block, and removes it afterwards."""
     columns = (SpinnerColumn(), ProgressText("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
+    err = Terminal(stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task(what)
 
         def update(packets: int, of: int | None = None, /) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -242,7 +243,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @trace.command()
 @capture_argument("capture")
 @click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
-@topology_option(default="leaf-spine-4")
+@topology_option(required=False, more="  [default: the one in the trace's manifest, or leaf-spine-4]")
 @click.option("--gap", type=DURATION, default=None,
               help="Idle time after which new data of a connection begin another flow.  "
                    "[default: a connection is one flow in each direction]")  # fmt: skip
@@ -251,7 +252,12 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @reports_errors
 @reads_again("capture")
 def flows(
-    capture: Path, output: Path, topology_name: str, gap: Duration | None, rules: SendRules, keep_good: bool
+    capture: Path,
+    output: Path,
+    topology_name: str | None,
+    gap: Duration | None,
+    rules: SendRules,
+    keep_good: bool,
 ) -> None:
     """List the TCP flows of CAPTURE for an experiment.
 
@@ -261,24 +267,19 @@ def flows(
     from eeon_tools.replay import flows as replay_flows
     from eeon_tools.replay.feed import Feed
 
+    topology_name = topology_name or manifests.topology_of(capture) or "leaf-spine-4"
     hosts = list(topologies.load(topology_name).hosts.values())
     by_address = {
         address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
     }
     feed = Feed(capture, hosts, 1.0, rules, break_teller(keep_good))
-    counts = replay_flows.FlowCounts()
     gap_ps = None if gap is None else int(gap)
-    found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)
+    found, left_out = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps)
     with replacing(output_file(output)) as scratch, scratch.open("w", encoding="utf-8") as file:
         file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
     click.echo(f"{output}: {counted(len(found), 'flow')}, {sum(flow.bytes for flow in found):,} bytes")
-    for why, count in (
-        ("are not TCP", counts.not_tcp),
-        ("are TCP fragments without the TCP header", counts.fragments),
-        ("are not for a host", counts.to_no_host),
-    ):
-        if count:
-            click.echo(f"  packets left out because they {why}: {count:,}")
+    for why, count in left_out.items():
+        click.echo(f"  packets left out because they {why}: {count:,}")
     for remark in feed.counts.remarks():
         if remark.startswith("packets"):
             click.echo(f"  {remark}")
@@ -320,13 +321,10 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
         kind = manifest.generator.get("kind", "?")
         click.echo(f"  made by `eeon trace {kind}` for {manifest.topology}, seed {manifest.seed}")
     for title, rows in (
-        ("class", found.by_class),
-        ("ECN", found.by_ecn),
-        (
-            "DSCP",
-            {str(dscp): found.by_dscp[dscp] for dscp in sorted(found.by_dscp)} if any(found.by_dscp) else {},
-        ),
-        ("sender", dict(found.top_senders(top))),
+        ("class", found.classes),
+        ("ECN", found.ecn),
+        ("DSCP", found.dscp if found.dscp.keys() - {"0"} else {}),
+        ("sender", dict(itertools.islice(found.senders.items(), top))),
     ):
         shown = [
             (name, f"{one.packets:,}", f"{one.bytes:,}", f"{100 * one.bytes / (found.bytes or 1):.2f} %")

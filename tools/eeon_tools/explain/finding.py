@@ -16,7 +16,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.explain.journeys import make_fabric
 from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
-from eeon_tools.replay.feed import AS_A_NIC, Feed, SendRules, feed_offers
+from eeon_tools.replay.feed import AS_A_NIC, Feed, SendRules, flat
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace.frames import ECN_NAMES
 
@@ -160,7 +160,7 @@ def _record(
     numbers = array("I")
     for batch in feed.batches():
         numbers.extend(offer.number for offer in batch)
-        feed_offers(twin, batch)
+        twin.feed(*flat(batch))
         twin.run_until(batch[-1].at_ps)
     twin.run_to_idle(feed.counts.last_ps + _IDLE_PS)
     found = hops.take(twin)

@@ -18,7 +18,7 @@ from eeon_control.topology import Topology
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.scene import RegisterValue, Scene
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, Reason, SendRules, feed_offers
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, Reason, SendRules, flat
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.layers import IpFrame, protocol_name
@@ -169,7 +169,7 @@ def follow_way(
 
     sent = 0
     for chunk in _chunks(before):
-        sent += feed_offers(twin, chunk)
+        sent += twin.feed(*flat(chunk))
         twin.run_until(chunk[-1].at_ps)
     twin.run_until(wanted.at_ps)
     for register in registers:
@@ -180,11 +180,11 @@ def follow_way(
     at_hosts = [(name, 0) for name in fabric.topology.hosts]
     hops.record(twin, {"kinds": ["offered", "sent", "delivered", "dropped"], "ports": at_hosts})
     found = {each: _Fetched(handle, wanted.captured) for each, handle in handles.items()}
-    feed_offers(twin, [wanted])
+    twin.feed(*flat([wanted]))
     for chunk in _chunks(later):
         if _is_over(fabric.topology, found):
             break
-        feed_offers(twin, chunk)
+        twin.feed(*flat(chunk))
         twin.run_until(chunk[-1].at_ps)
         for each in found.values():
             each.fetch()

@@ -2,7 +2,7 @@
 
 A frame is sent by the host that has its source address, to the router at the end of the host's link, whatever
 its captured MACs are. Captures made elsewhere can be replayed by mapping their addresses to hosts
-(`AddressMap`): then source and destination addresses and checksums are rewritten, because the fabric routes
+(`--map`): then source and destination addresses and checksums are rewritten, because the fabric routes
 only to its own addresses.
 
 Packets that cannot be sent through the fabric are left out and counted: frames that stay on a host's link,
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from eeon_control.topology import Host
 
@@ -38,9 +38,6 @@ from eeon_tools.trace.frames import (
 )
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
-
-if TYPE_CHECKING:
-    from eeon_engine import Twin
 
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
@@ -73,15 +70,18 @@ class Offer:
     ends: bytes = b""
 
 
-def feed_offers(twin: Twin, batch: Sequence[Offer]) -> int:
-    """Passes frames to the NICs of their hosts; returns how many the twin has taken."""
+def flat(
+    batch: Sequence[Offer], unit_ps: int = 1
+) -> tuple[array[int], array[int], array[int], bytearray, array[int]]:
+    """Returns frames as the flat arrays that the engine takes (`Twin.feed`, `Traffic.add`): hosts, times in
+    units of `unit_ps`, offsets, captured bytes, lengths."""
     offsets, frames = array("Q", [0]), bytearray()
     for offer in batch:
         frames += offer.captured
         offsets.append(len(frames))
-    return twin.feed(
+    return (
         array("I", [offer.host for offer in batch]),
-        array("Q", [offer.at_ps for offer in batch]),
+        array("Q", [offer.at_ps // unit_ps for offer in batch]),
         offsets,
         frames,
         array("I", [offer.frame_bytes for offer in batch]),
@@ -152,15 +152,10 @@ class FeedCounts:
                 yield why, count
 
 
-@dataclass(frozen=True)
-class AddressMap:
-    """Addresses of a foreign trace and the hosts that they are mapped to; `prefixes`, the longest first."""
+class _Addresses:
+    """The host of each address: by its own mapping, else its owner, else by the longest mapped prefix."""
 
-    hosts: dict[bytes, int] = field(default_factory=dict)
-    prefixes: tuple[tuple[_Network, int], ...] = ()
-
-    @classmethod
-    def parse(cls, assignments: Iterable[str], hosts: list[Host]) -> AddressMap:
+    def __init__(self, assignments: Iterable[str], hosts: list[Host]) -> None:
         """Parses `ip=host` and `prefix=host` assignments. Raises TraceError that names a wrong one."""
         by_name = {host.name: index for index, host in enumerate(hosts)}
         found: dict[_Network, int] = {}
@@ -181,19 +176,26 @@ class AddressMap:
             if network in found:
                 raise TraceError("--map", text, f"{address} is mapped twice")
             found[network] = by_name[name.strip()]
-        single = {one.network_address.packed: host for one, host in found.items() if one.num_addresses == 1}
+        self.named = {host.ipv4.packed: index for index, host in enumerate(hosts)}
+        """The addresses that are mapped or owned alone."""
+        self.named |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
+        self.named |= {one.network_address.packed: found[one] for one in found if one.num_addresses == 1}
         wide = [(one, host) for one, host in found.items() if one.num_addresses > 1]
-        return cls(single, tuple(sorted(wide, key=lambda one: -one[0].prefixlen)))
+        self._longest_first = sorted(wide, key=lambda one: -one[0].prefixlen)
+        self._known: dict[bytes, int | None] = {}
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is mapped; then IP addresses stay unchanged."""
-        return not self.hosts and not self.prefixes
+    def host_of(self, address: bytes) -> int | None:
+        """Returns the host of an address; None if it belongs to none."""
+        if address not in self._known:
+            if len(self._known) >= _KNOWN_ADDRESSES:
+                self._known.clear()
+            host = self.named.get(address)
+            self._known[address] = self._by_prefix(address) if host is None else host
+        return self._known[address]
 
-    def by_prefix(self, address: bytes) -> int | None:
-        """Returns the host of the longest prefix that contains an address; None if no prefix does."""
+    def _by_prefix(self, address: bytes) -> int | None:
         whole = ipaddress.ip_address(address)
-        return next((host for network, host in self.prefixes if whole in network), None)
+        return next((host for network, host in self._longest_first if whole in network), None)
 
 
 @dataclass(frozen=True)
@@ -229,10 +231,7 @@ class Feed:
         self._speed = speed
         self._hosts = hosts
         self._stations = [mac_bytes(host.gateway_mac) + mac_bytes(host.mac) for host in hosts]
-        self._mapping = AddressMap.parse(rules.mapping, hosts)
-        self._own = {host.ipv4.packed: index for index, host in enumerate(hosts)}
-        self._own |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
-        self._hosts_of: dict[bytes, int | None] = {}
+        self._addresses = _Addresses(rules.mapping, hosts)
         self._on_break = on_break
         self.counts = FeedCounts()
         self.left_out: Reason | None = None
@@ -296,13 +295,8 @@ class Feed:
             if offer is None:
                 continue
             ecn = ECN_NAMES[ip.traffic_class & 3]
-            if segment is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
-                counts.offered += 1
-                counts.by_ecn[ecn] += 1
-                counts.last_ps = at_ps
-                yield offer
-                continue
-            for one in self._as_sent(offer, ip, segment, seen):
+            is_usual = segment is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES
+            for one in (offer,) if is_usual else self._as_sent(offer, ip, segment, seen):
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
@@ -367,13 +361,12 @@ class Feed:
         """Returns the frame that a host sends for a packet, or None if it is left out."""
         frame = ip.captured
         addresses = ip.source, ip.destination
-        source, destination = (self._host_of(address) for address in addresses)
+        source, destination = map(self._addresses.host_of, addresses)
         # A mapped prefix may contain its networks' broadcast addresses. A frame to one is for all stations;
         # so is a frame whose sender knew no MAC address.
         is_broadcast = ip.version == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
         is_group = is_broadcast or _is_group(addresses[1])
-        is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
-        if is_group and not is_named and self._rules.unmapped != "refuse":
+        if is_group and addresses[1] not in self._addresses.named and self._rules.unmapped != "refuse":
             self._leave_out("multicast")
             return None
         hosts = (source, destination)
@@ -383,7 +376,7 @@ class Feed:
             self._leave_out("link_local")
             return None
         # Without a mapping, an address may be the controller's, or another that the fabric routes.
-        if source is None or (destination is None and not self._mapping.is_empty):
+        if source is None or (destination is None and self._rules.mapping):
             if self._rules.unmapped != "drop":
                 what = "source" if source is None else "destination"
                 raise self._unknown(number, what, addresses[0 if source is None else 1])
@@ -392,12 +385,12 @@ class Feed:
         if source == destination:
             self._leave_out("same_host")
             return None
-        if not self._mapping.is_empty:
+        if self._rules.mapping:
             assert destination is not None, "an unknown one is refused"
             frame = self._mapped(ip, source, destination)
         elif frame[:12] != (stations := self._stations[source]):
             frame = stations + frame[12:]
-        ends = b"" if self._mapping.is_empty else b"".join(addresses)
+        ends = b"".join(addresses) if self._rules.mapping else b""
         return Offer(source, at_ps, max(ip.frame_bytes, MIN_FRAME_BYTES), frame, number, ends)
 
     def _mapped(self, ip: IpFrame, source: int, destination: int) -> bytes:
@@ -409,15 +402,6 @@ class Feed:
         frame[ip.source_at : ip.addresses_end] = b"".join(new)
         _fix_checksums(frame, ip, _words(new[0]) - _words(ip.source), _words(new[1]) - _words(ip.destination))
         return bytes(frame)
-
-    def _host_of(self, address: bytes) -> int | None:
-        """Returns the host by the mapped address, else its owner, else the longest mapped prefix."""
-        if address not in self._hosts_of:
-            if len(self._hosts_of) >= _KNOWN_ADDRESSES:
-                self._hosts_of.clear()
-            host = self._mapping.hosts.get(address, self._own.get(address))
-            self._hosts_of[address] = self._mapping.by_prefix(address) if host is None else host
-        return self._hosts_of[address]
 
     def _unknown(self, number: int, what: str, address: bytes) -> TraceError:
         text = ipaddress.ip_address(address)

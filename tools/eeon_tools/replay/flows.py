@@ -5,6 +5,7 @@ sent again, from the time at which the first of them was seen. In an experiment 
 that reacts to the fabric; the capture's losses, marks and delays are not in the list.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,34 +51,27 @@ class _Direction:
         return (first + payload - self.first) % _SEQUENCES > (self.end - self.first) % _SEQUENCES
 
 
-@dataclass
-class FlowCounts:
-    """Packets of a capture that are in no flow: `not_tcp`; `fragments` of a TCP segment after the first,
-    whose bytes are missing in its flow; and those `to_no_host` of the fabric."""
-
-    not_tcp: int = 0
-    fragments: int = 0
-    to_no_host: int = 0
-
-
 def flows_of(
-    offers: Iterable[Offer], hosts: dict[bytes, int], trace: Path, gap_ps: int | None, counts: FlowCounts
-) -> list[CapturedFlow]:
-    """Returns the flows in order of time. `hosts`: the index of the host of each address of `offers`. If a
-    direction sends nothing new for longer than `gap_ps`, its next new bytes begin another flow.
+    offers: Iterable[Offer], hosts: dict[bytes, int], trace: Path, gap_ps: int | None
+) -> tuple[list[CapturedFlow], Counter[str]]:
+    """Returns the flows in order of time, and the numbers of packets in no flow, by the reason why they are
+    not: a verb with its object. `hosts`: the index of the host of each address of `offers`. If a direction
+    sends nothing new for longer than `gap_ps`, its next new bytes begin another flow.
 
     Raises TraceError if there are more than an experiment takes, or none."""
     flows: list[CapturedFlow] = []
+    left_out: Counter[str] = Counter()
     directions: dict[bytes, _Direction] = {}
     for offer in offers:
         frame = offer.captured
         ip = IpFrame.of(frame, offer.frame_bytes)
         found = ip.transport if ip is not None else None
         if found is not None and found.protocol == TCP and not found.is_first:
-            counts.fragments += 1
+            # Its bytes are missing in the flow.
+            left_out["are TCP fragments without the TCP header"] += 1
             continue
         if ip is None or found is None or (payload := ip.tcp_payload) is None:
-            counts.not_tcp += 1
+            left_out["are not TCP"] += 1
             continue
         # Several addresses of the capture may be one host; connections are those of the capture.
         name = (offer.ends or ip.source + ip.destination) + frame[found.at : found.at + 4]
@@ -100,7 +94,7 @@ def flows_of(
             continue
         destination = hosts.get(ip.destination)
         if destination is None:
-            counts.to_no_host += 1
+            left_out["are not for a host"] += 1
             continue
         new = (first + payload - direction.next) % _SEQUENCES
         if 0 < new < _HALF:
@@ -126,7 +120,7 @@ def flows_of(
         flow.ended_ps = offer.at_ps
     if not flows:
         raise TraceError(trace, "", "has no TCP connection with payload, so no flow to list")
-    return flows
+    return flows, left_out
 
 
 def lines(flows: Iterable[CapturedFlow], names: list[str]) -> Iterator[str]:

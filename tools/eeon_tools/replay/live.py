@@ -1,7 +1,8 @@
 """One replay on a live fabric, from beginning to end.
 
-1. let the controller apply the configuration to all switches, if there is one to apply
-2. read the trace into memory, silence the hosts' kernels, read the switches' counters
+1. read the trace into memory
+2. let the controller apply the configuration to all switches, if there is one to apply; silence the hosts'
+   kernels, read the switches' counters
 3. send each frame from its host's namespace at its time and receive the arrivals, in the engine's own thread
 4. read the counters again and compare them with what hosts sent and received
 
@@ -11,11 +12,10 @@ result has their number and place.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from eeon_control import config as configs
 from eeon_control import fabric
@@ -27,7 +27,7 @@ from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target
-from eeon_control.topology import PortRole, Topology
+from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import ReplayError, TraceError, UnavailableError
@@ -35,12 +35,10 @@ from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
+from eeon_tools.replay.feed import Offer, flat
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.packet_counts import CONTROL
-from eeon_tools.replay.twin_run import latencies, own_manifest
-from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import OnBreak
+from eeon_tools.replay.twin_run import ReplaySettings, feed_of, identity_of, latencies
 from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -54,45 +52,31 @@ _PS_PER_NS = 1_000
 _NS_PER_US = 1_000
 _NS_PER_S = 10**9
 _ETHERNET_BYTES, _VLAN_BYTES = 14, 4
-
-
-@dataclass(frozen=True)
-class LiveSettings:
-    """One replay as data. `fabric`: the name of a live fabric. `config`: configuration files or names of
-    examples; none to leave the switches unchanged. `speed`: the factor by which it is faster than the trace's
-    own times."""
-
-    name: str
-    trace: Path
-    fabric: str
-    config: tuple[str, ...] = ()
-    speed: float = 1.0
-    rules: SendRules = AS_A_NIC
-    on_break: OnBreak | None = None
+_Count = TypeVar("_Count", ReceivedCount, VerdictCount)
 
 
 def replay(
-    settings: LiveSettings, progress: Callable[[int, int], None] = lambda packets, of: None
+    settings: ReplaySettings,
+    record: state.State,
+    progress: Callable[[int, int], None] = lambda packets, of: None,
 ) -> LiveResult:
-    """Runs one replay. `progress` is called with the number of packets sent, and the total.
+    """Runs one replay on the live fabric of this record, whose topology is that of the settings; their seed
+    and faults are of twins. Without a configuration, the switches keep theirs. `progress` is called with the
+    number of packets sent, and the total.
 
     Raises TraceError, the controller's errors, UnavailableError without such a fabric or without root, and
     ReplayError if the counts contradict each other.
     """
     network.check_possible()
-    record = state.load(settings.fabric)
     if not record.is_up:
         raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` shows its state")
-    topology = topologies.load(str(record.folder / "topology.yaml"))
-    hosts = list(topology.hosts.values())
-    manifest = own_manifest(settings.trace)
-    feed = Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
+    topology = topologies.load(settings.topology)
+    trace_sha256, trace_seed = identity_of(settings.trace)
+    feed = feed_of(settings, topology)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
     targets = {name: Target(address, thrift=thrift.get(name)) for name, address in record.addresses.items()}
-    if settings.config:
-        fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)
     from eeon_engine.json_documents import traffic_report  # there is an engine
 
@@ -101,13 +85,16 @@ def replay(
         _add(traffic, settings.trace, batch)
         packets += len(batch)
         progress(0, packets)
+    # A trace that is refused leaves the switches as they are.
+    if settings.config:
+        fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     with silent_hosts(record):
         before, wakes_before, _ = _look(topology, targets)
         while not traffic.run(_SLICE_MS):
             progress(traffic.passed, packets)
         after, wakes_after, waiting = _look(topology, targets)
     # The transmit time of a full frame: frames that leave later than this may be out of order.
-    slowest = min(int(host.port.rate) for host in hosts)
+    slowest = min(int(host.port.rate) for host in topology.hosts.values())
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = traffic_report(traffic, limit_ns)
     counted = difference(after, before)
@@ -119,8 +106,8 @@ def replay(
         topology=record.topology,
         config=settings.config,
         trace=settings.trace.name,
-        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
-        trace_seed=manifest.seed if manifest else None,
+        trace_sha256=trace_sha256,
+        trace_seed=trace_seed,
         speed=settings.speed,
         target=record.target,
         tick_ps=tick_ps,
@@ -141,7 +128,7 @@ def replay(
         refused=report["refused"],
         overruns=report["overruns"],
         foreign=report["foreign"],
-        pauses=min(report["foreign"], _control_to_hosts(topology, counted)),
+        pauses=min(report["foreign"], sent_to_hosts(topology, counted, control=True)),
         misdelivered=report["misdelivered"],
         duplicated=report["duplicated"],
         untimed=report["untimed"],
@@ -165,7 +152,6 @@ def _open(topology: Topology, namespaces: Mapping[str, str]) -> Traffic:
 def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
     from eeon_engine import EngineError
 
-    offsets, frames = array("Q", [0]), bytearray()
     for offer in batch:
         is_tagged = int.from_bytes(offer.captured[12:14], "big") in ETHERTYPES_VLAN
         longest = MTU_BYTES + _ETHERNET_BYTES + (_VLAN_BYTES if is_tagged else 0)
@@ -175,16 +161,8 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
                 f"packet {offer.number}",
                 f"has {offer.frame_bytes} bytes; a live fabric carries up to {longest}; replay it on a twin",
             )
-        frames += offer.captured
-        offsets.append(len(frames))
     try:
-        traffic.add(
-            array("I", [offer.host for offer in batch]),
-            array("Q", [offer.at_ps // _PS_PER_NS for offer in batch]),
-            offsets,
-            frames,
-            array("I", [offer.frame_bytes for offer in batch]),
-        )
+        traffic.add(*flat(batch, _PS_PER_NS))
     except EngineError as error:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 
@@ -205,22 +183,21 @@ def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCoun
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
     """Returns the counts between two readings of the same fabric. Raises ReplayError if a count went back."""
-    received = [
-        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
-        for new, old in zip(after.received, before.received, strict=True)
-    ]
-    verdicts = [
-        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
-        for new, old in zip(after.verdicts, before.verdicts, strict=True)
-    ]
-    counts: list[ReceivedCount | VerdictCount] = [*received, *verdicts]
-    back = [count for count in counts if count.packets < 0]
-    if back:
-        raise ReplayError(
-            f"{back[0].switch} port {back[0].port}: a counter decreased during the replay; the switch was "
-            "restarted or its counters were reset"
-        )
-    return FabricCounters(tuple(received), tuple(verdicts))
+    return FabricCounters(
+        _between(after.received, before.received), _between(after.verdicts, before.verdicts)
+    )
+
+
+def _between(after: Sequence[_Count], before: Sequence[_Count]) -> tuple[_Count, ...]:
+    found = []
+    for new, old in zip(after, before, strict=True):
+        if new.packets < old.packets:
+            raise ReplayError(
+                f"{new.switch} port {new.port}: a counter decreased during the replay; the switch was "
+                "restarted or its counters were reset"
+            )
+        found.append(replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes))
+    return tuple(found)
 
 
 def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
@@ -245,31 +222,22 @@ def losses(
 ) -> Losses:
     """Returns where the lost packets were last seen, without those `waiting` in switches. MAC control frames
     between switches and hosts are no packets of the trace."""
-    to_hosts = _to_hosts(topology)
+    ports = packet_counts.to_hosts(topology)
     entered = sum(
         count.packets
         for count in counted.received
-        if (count.switch, count.port) in to_hosts and count.packet_class != CONTROL
+        if (count.switch, count.port) in ports and count.packet_class != CONTROL
     )
-    left = _sent(counted, to_hosts, control=False)
+    left = sent_to_hosts(topology, counted, control=False)
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)
     total = sum(packets[name].lost for name in CLASS_NAMES)
     return Losses(before, total - waiting - before - after, after)
 
 
-def _to_hosts(topology: Topology) -> set[tuple[str, int]]:
-    """Returns the switches and numbers of host-facing ports."""
-    return {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
-
-
-def _control_to_hosts(topology: Topology, counted: FabricCounters) -> int:
-    """Returns the number of MAC control frames that switches sent to hosts."""
-    return _sent(counted, _to_hosts(topology), control=True)
-
-
-def _sent(counted: FabricCounters, ports: Collection[tuple[str, int]], *, control: bool) -> int:
-    """Returns the number of packets sent on these ports: MAC control frames, or all others."""
+def sent_to_hosts(topology: Topology, counted: FabricCounters, *, control: bool) -> int:
+    """Returns the number of packets that switches sent to hosts: MAC control frames, or all others."""
+    ports = packet_counts.to_hosts(topology)
     return sum(
         count.packets
         for count in counted.verdicts

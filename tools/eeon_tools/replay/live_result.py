@@ -42,7 +42,7 @@ class Lateness:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveResult(ReplayResult[LivePackets]):
+class LiveResult(ReplayResult):
     """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost

@@ -165,17 +165,22 @@ def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
             yield f"{switch}: received {count} {name}, gave a verdict on {decided.get((switch, name), 0)}"
 
 
+def to_hosts(topology: Topology) -> set[tuple[str, int]]:
+    """Returns the switches and numbers of host-facing ports."""
+    return {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+
+
 def deliveries(
     topology: Topology, report: Report, counters: FabricCounters, packets: Mapping[str, ClassPackets]
 ) -> Iterable[str]:
     """Yields the differences between the packets that leaf ports sent to hosts and those that hosts received,
     apart from the losses of their links."""
-    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    ports = to_hosts(topology)
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
         # Frames that switches make end at NICs, which count them separately.
         made_here = count.packet_class == CONTROL
-        if count.verdict in SENT and (count.switch, count.port) in to_hosts and not made_here:
+        if count.verdict in SENT and (count.switch, count.port) in ports and not made_here:
             left[count.packet_class] += count.packets
     for link in report.get("faults", ()):
         if link["peer"] in topology.hosts:

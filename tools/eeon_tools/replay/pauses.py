@@ -12,9 +12,6 @@ from eeon_tools.replay.faults import Transmitter
 if TYPE_CHECKING:
     from eeon_engine.json_types import PausedQueueReport, Report
 
-SHOWN = 5
-"""Rows of a table in the terminal."""
-
 
 @dataclass(frozen=True)
 class PausedQueue(Transmitter):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
-from eeon_tools.replay.result import ClassPackets, QueueDepth, ReplayResult, RunResult
+from eeon_tools.replay.result import QueueDepth, ReplayResult, RunResult
 from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
 from eeon_tools.trace.frames import CLASS_NAMES
 
@@ -34,7 +34,7 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
         return element(figure)
 
 
-def drops_by_class(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[str]) -> str:
+def drops_by_class(runs: Sequence[ReplayResult], labels: Sequence[str]) -> str:
     """Draws two panels of bars, one bar for each run: packets of each class that were dropped early, and that
     were tail-dropped."""
     with styled():
@@ -51,7 +51,7 @@ def drops_by_class(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[
         return element(figure)
 
 
-def _stacked(axis: Axes, runs: Sequence[ReplayResult[ClassPackets]], field: str) -> None:
+def _stacked(axis: Axes, runs: Sequence[ReplayResult], field: str) -> None:
     left = [0] * len(runs)
     for name in CLASS_NAMES:
         if not any(run.packets[name].sent for run in runs):
@@ -67,7 +67,7 @@ def _stacked(axis: Axes, runs: Sequence[ReplayResult[ClassPackets]], field: str)
     axis.grid(axis="y", visible=False)
 
 
-def latency(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[str]) -> str:
+def latency(runs: Sequence[ReplayResult], labels: Sequence[str]) -> str:
     """Draws the median and 99th percentile of each class, one row per run, in microseconds on a log scale."""
     with styled():
         figure = new_figure(9.5, 0.9 + 0.34 * len(runs))
@@ -94,7 +94,7 @@ def latency(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[str]) -
         return element(figure)
 
 
-def _decades(runs: Sequence[ReplayResult[ClassPackets]]) -> tuple[float, float]:
+def _decades(runs: Sequence[ReplayResult]) -> tuple[float, float]:
     """Returns powers of ten around all latencies drawn, so that every axis has labels at powers of ten."""
     shown = [
         value

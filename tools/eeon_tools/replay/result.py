@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Generic, TypeVar
 
 from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
@@ -33,10 +32,7 @@ class ClassPackets:
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
-_Packets = TypeVar("_Packets", bound=ClassPackets, covariant=True)
-
-
-def total_of(packets: Mapping[str, _Packets]) -> _Packets:
+def total_of(packets: Mapping[str, ClassPackets]) -> ClassPackets:
     """Returns the sums over all classes, as the kind of counts that the classes have."""
     first, *_ = packets.values()
     parts = [asdict(one) for one in packets.values()]
@@ -54,7 +50,7 @@ class Latency:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplayResult(Generic[_Packets]):
+class ReplayResult:
     """What the results of a twin and of a live fabric have in common."""
 
     name: str
@@ -68,10 +64,10 @@ class ReplayResult(Generic[_Packets]):
     tick_ps: int
     program_digest: str
     feed: FeedCounts
-    packets: Mapping[str, _Packets]
+    packets: Mapping[str, ClassPackets]
     latency_us: Mapping[str, Latency]
 
-    def total(self) -> _Packets:
+    def total(self) -> ClassPackets:
         return total_of(self.packets)
 
     def as_dict(self) -> dict[str, object]:
@@ -143,7 +139,7 @@ class QueueDepth:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunResult(ReplayResult[ClassPackets]):
+class RunResult(ReplayResult):
     """The result of one replay. All values except `wall_seconds` depend only on the trace and the settings.
 
     `virtual_seconds`: the time measured; `common_end_seconds`: the time measured for every configuration that

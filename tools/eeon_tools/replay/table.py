@@ -85,15 +85,8 @@ def overtime(run: RunResult) -> str | None:
 
 
 _LAYER_HEAD = (
-    "transmitters",
-    "number",
-    "used mJ",
-    "never asleep mJ",
-    "ideal mJ",
-    "busy",
-    "low-power idle",
-    "wakes",
-)
+    "transmitters", "number", "used mJ", "never asleep mJ", "ideal mJ", "busy", "low-power idle", "wakes",
+)  # fmt: skip
 
 
 def by_layer(run: RunResult) -> Rows:

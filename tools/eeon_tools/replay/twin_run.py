@@ -30,7 +30,7 @@ from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec, transmitters_without_power
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import running_twin
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
@@ -96,12 +96,12 @@ def replay(
     topology = topologies.load(settings.topology)
     config = configs.load(*settings.config)
     program = programs.load()
-    manifest = own_manifest(settings.trace)
+    trace_sha256, trace_seed = identity_of(settings.trace)
     offers = feed or feed_of(settings, topology)
     spec = fabric_spec(topology, config, settings.seed)
     if settings.faults:
         spec["faults"] = [fault.engine() for fault in settings.faults]
-    with RunningTwin(topology, program, spec) as twin:
+    with running_twin(topology, program, spec) as twin:
         twin.apply(config)
         if recorded is not None:
             twin.record(recording_filter() if hops is None else hops)
@@ -110,11 +110,11 @@ def replay(
             if recorded is not None:
                 numbers.extend(offer.number for offer in batch)
             twin.send(batch)
-            twin.run_until(batch[-1].at_ps)
+            twin.engine.run_until(batch[-1].at_ps)
             progress(offers.counts.offered)
-        if not twin.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
+        if not twin.engine.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
             raise ReplayError(f"{settings.name}: packets are still in transit an hour after the trace's end")
-        twin.run_until(offers.counts.last_ps + SETTLE_PS)
+        twin.engine.run_until(offers.counts.last_ps + SETTLE_PS)
         report = twin.report()
         counters = twin.counters()
         lossless_dropped = twin.lossless_dropped() if config.lossless else 0
@@ -137,8 +137,8 @@ def replay(
         topology=topology.name,
         config=settings.config,
         trace=settings.trace.name,
-        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
-        trace_seed=manifest.seed if manifest else None,
+        trace_sha256=trace_sha256,
+        trace_seed=trace_seed,
         seed=settings.seed,
         speed=settings.speed,
         target="twin",
@@ -173,16 +173,19 @@ def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
     return Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
 
 
-def own_manifest(trace: Path) -> manifests.Manifest | None:
-    """Returns the trace's manifest, or None. Raises TraceError if the manifest belongs to another file."""
-    manifest = manifests.read(trace)
-    if manifest is not None and manifests.digest(trace) != manifest.sha256:
+def identity_of(trace: Path) -> tuple[str, int | None]:
+    """Returns a trace's SHA-256, and the seed in its manifest if it has one. Raises TraceError if the
+    manifest belongs to another file."""
+    digest, manifest = manifests.digest(trace), manifests.read(trace)
+    if manifest is None:
+        return digest, None
+    if digest != manifest.sha256:
         raise TraceError(
             manifests.manifest_path(trace),
             "$.sha256",
             "belongs to another file; make the trace again or remove it",
         )
-    return manifest
+    return digest, manifest.seed
 
 
 def latencies(report: Report | TrafficReport) -> dict[str, Latency]:

@@ -54,19 +54,9 @@ def elements() -> tuple[str, str, str]:
             depth.add_layout(line)
     points: list[DataRenderer] = []
     for kind, colour, shape in KINDS:
-        source = ColumnDataSource(
-            {"x": [], "y": [], "n": [], "why": [], "at": [], "time": []}, name=f"points {kind}"
-        )
-        drawn = depth.scatter(
-            "x",
-            "y",
-            source=source,
-            marker=shape,
-            size=9,
-            color=colour,
-            fill_alpha=0.55,
-            name=f"glyphs {kind}",
-        )
+        columns = ("x", "y", "n", "why", "at", "time")
+        source = ColumnDataSource({column: [] for column in columns}, name=f"points {kind}")
+        drawn = depth.scatter("x", "y", source=source, marker=shape, size=9, color=colour, fill_alpha=0.55)
         points.append(drawn)
     tips = [("packet", "@n"), ("at", "@time"), ("why", "@why")]
     depth.add_tools(HoverTool(renderers=points, tooltips=tips), TapTool(renderers=points))

@@ -6,13 +6,14 @@ there were."""
 
 from __future__ import annotations
 
+import shlex
 from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from eeon_control.topology import Port, PortRole
 from eeon_control.units import Packets
@@ -20,6 +21,9 @@ from eeon_control.units import Packets
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.result import RunResult, RunTotals
+
+if TYPE_CHECKING:
+    from eeon_engine.hops import Hop
 
 PERIODS = 2400
 """Number of periods for each port, shared by all runs of a page. Marks, drops and sleep are counted by
@@ -53,8 +57,6 @@ class _PortSeries:
     deepest: tuple[int, int] = (0, 0)
     busy_ps: int = 0
     asleep_ps: int = 0
-    bytes: int = 0
-    packets: int = 0
     wakes: int = 0
     longest_hold_ps: int = 0
     longest_pause_ps: int = 0
@@ -77,26 +79,8 @@ class _Flow:
     longest_pause_ps: int = 0
 
 
-@dataclass(slots=True)
-class _Detail:
-    visit: Visit
-    kind: str
-
-    @property
-    def key(self) -> _Key:
-        return self.visit.packet, self.visit.node
-
-
 _Key = tuple[int, str]
 """A packet by its number in the order of the hosts, and a node."""
-
-
-class _Slowed(NamedTuple):
-    """A reduction of a sender's congestion window."""
-
-    at_ps: int
-    before_bytes: int
-    after_bytes: int
 
 
 def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1) -> dict[str, object]:
@@ -110,7 +94,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
     }
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
-    ahead, slowed = _walk(recording, series, period_ps, {one.key for one in kept})
+    ahead, slowed = _walk(recording, series, period_ps, {(one.packet, one.node) for one in kept})
     shown = _shown(series)
     steps = _share(shown, STEPS // runs)
     places = {place: at for at, place in enumerate(series)}
@@ -118,7 +102,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
     energy = result.energy_joules
     return {
         "name": recording.name,
-        "config": " + ".join(result.config),
+        "config": shlex.join(word for part in result.config for word in ("-c", part)),
         "end_us": recording.end_ps / _PS_PER_US,
         "active_us": active_ps / _PS_PER_US,
         "period_us": period_ps / _PS_PER_US,
@@ -141,20 +125,18 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
         ],
         "flows": _flows(flows),
         "flow_count": sum(map(bool, flows)),
-        "details": [
-            _detail(recording, one, places[one.visit.node, one.visit.port], ahead, slowed) for one in kept
-        ],
+        "details": [_detail(recording, one, places[one.node, one.port], ahead, slowed) for one in kept],
         "detail_counts": counts,
     }
 
 
 def _walk(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int, asked: set[_Key]
-) -> tuple[dict[_Key, str], dict[str, list[_Slowed]]]:
+) -> tuple[dict[_Key, str], dict[str, list[Hop]]]:
     """Fills in depths, sleep and load of ports. Returns, for each packet at a node in `asked`, the packets
     ahead of it when it was marked, dropped, held or paused; and the times at which the sender of each flow
     slowed down."""
-    slowed: dict[str, list[_Slowed]] = {}
+    slowed: dict[str, list[Hop]] = {}
     ahead: dict[_Key, str] = {}
     asleep: dict[tuple[str, int], int] = {}
     judged: set[_Key] = set()
@@ -180,15 +162,12 @@ def _walk(
             case "sent":
                 one.queue.pop(event.packet, None)
                 one.busy_ps += event.until_ps - event.at_ps
-                one.bytes += event.length
-                one.packets += 1
                 if one.port.role is not PortRole.HOST:
                     one.change(event.queue_bytes, event.at_ps)
             case "recirculated":
                 one.change(event.queue_bytes, event.at_ps)
             case "slowed":
-                fall = _Slowed(event.at_ps, event.length, event.queue_bytes)
-                slowed.setdefault(recording.flow_name(event), []).append(fall)
+                slowed.setdefault(recording.flow_name(event), []).append(event)
             case "dropped":
                 judged.discard(key)
                 one.queue.pop(event.packet, None)
@@ -232,9 +211,9 @@ def _ahead(queue: dict[int, str], last: bool = False) -> str:
 
 def _visits(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int
-) -> tuple[dict[str, _Flow], dict[str, list[_Detail]]]:
+) -> tuple[dict[str, _Flow], dict[str, list[Visit]]]:
     flows: dict[str, _Flow] = {}
-    details: dict[str, list[_Detail]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD, _PAUSE)}
+    details: dict[str, list[Visit]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD, _PAUSE)}
     for visit in recording.visits():
         flow = flows.setdefault(visit.flow, _Flow())
         is_host = visit.node in recording.topology.hosts
@@ -256,7 +235,7 @@ def _visits(
             either.longest_hold_ps = max(either.longest_hold_ps, visit.held_ps)
             either.longest_pause_ps = max(either.longest_pause_ps, visit.paused_ps)
         if kind:
-            details[kind].append(_Detail(visit, kind))
+            details[kind].append(visit)
     return flows, details
 
 
@@ -270,17 +249,17 @@ def _kind(visit: Visit) -> str:
     return ""
 
 
-def _size(one: _Detail) -> int:
+def _size(visit: Visit) -> int:
     """Returns the rank of a packet within its kind: the time that it waited, or the depth that it met."""
-    by_time = {_HOLD: one.visit.held_ps, _PAUSE: one.visit.paused_ps}
-    return by_time.get(one.kind, one.visit.decided_bytes)
+    by_time = {_HOLD: visit.held_ps, _PAUSE: visit.paused_ps}
+    return by_time.get(_kind(visit), visit.decided_bytes)
 
 
-def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
+def _choose(details: dict[str, list[Visit]], limit: int) -> tuple[list[Visit], dict[str, list[int]]]:
     """Returns each kind's share of `limit`: the first, others evenly over the run, and the largest, which may
     be one more. Also returns how many are kept of how many."""
     kinds = [kind for kind, found in details.items() if found]
-    kept: list[_Detail] = []
+    kept: list[Visit] = []
     counts = {}
     for kind in kinds:
         found = details[kind]
@@ -291,7 +270,7 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
         some[id(longest)] = longest
         kept += some.values()
         counts[kind] = [len(some), len(found)]
-    kept.sort(key=lambda one: (one.visit.queued_ps or one.visit.arrived_ps, one.visit.packet))
+    kept.sort(key=lambda one: (one.queued_ps or one.arrived_ps, one.packet))
     return kept, counts
 
 
@@ -328,8 +307,6 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         "buffer": recording.buffer_bytes(port) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
-        "packets": one.packets,
-        "bytes": one.bytes,
         "marks": one.marks.total(),
         "drops": one.drops.total(),
         "deepest": one.deepest[0],
@@ -402,17 +379,16 @@ def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
 
 
 def _detail(
-    recording: Recording, one: _Detail, port: int, ahead: dict[_Key, str], slowed: dict[str, list[_Slowed]]
+    recording: Recording, visit: Visit, port: int, ahead: dict[_Key, str], slowed: dict[str, list[Hop]]
 ) -> list[object]:
     """Returns `label, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
     flow, reason, packets ahead of it, reaction of its sender`; the last is empty if senders do not react, as
     in a replay."""
-    visit = one.visit
     return [
         visit.label,
         port,
         (visit.queued_ps or visit.arrived_ps) / _PS_PER_US,
-        one.kind,
+        _kind(visit),
         visit.queue_bytes,
         visit.queue_packets,
         visit.waited_ps / _PS_PER_US,
@@ -420,12 +396,12 @@ def _detail(
         visit.paused_ps / _PS_PER_US,
         visit.flow,
         f"{visit.kind}, {visit.length:,} B: {recording.reason(visit)}",
-        ahead.get(one.key, _ALONE),
+        ahead.get((visit.packet, visit.node), _ALONE),
         _reaction(visit, slowed),
     ]
 
 
-def _reaction(visit: Visit, slowed: dict[str, list[_Slowed]]) -> str:
+def _reaction(visit: Visit, slowed: dict[str, list[Hop]]) -> str:
     if not slowed:
         return ""
     falls = slowed.get(visit.flow, [])
@@ -433,6 +409,7 @@ def _reaction(visit: Visit, slowed: dict[str, list[_Slowed]]) -> str:
     after = bisect_right(falls, decided_ps, key=lambda fall: fall.at_ps)
     if after == len(falls):
         return "its sender did not slow down after that"
-    at_ps, before, now = falls[after]
-    later_us = (at_ps - decided_ps) / _PS_PER_US
-    return f"its sender slowed down {later_us:,.1f} us later: window from {before:,} B to {now:,} B"
+    fall = falls[after]
+    later_us = (fall.at_ps - decided_ps) / _PS_PER_US
+    window = f"window from {fall.length:,} B to {fall.queue_bytes:,} B"
+    return f"its sender slowed down {later_us:,.1f} us later: {window}"

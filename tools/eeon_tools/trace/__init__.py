@@ -5,7 +5,7 @@ host.
     senders              hosts with the engine's TCP that run them         (docs/models/shuffle.md)
     layers               the headers of a frame, and its packet class
     frames               names, numbers and the checksum of frames
-    capture              pcap and pcapng files; `capture_writer` writes them
+    capture              pcap and pcapng files (`savefiles` has the formats); `capture_writer` writes them
     manifest             the JSON beside a trace: hosts, settings, counts
     generate             the pipeline through all of these
     info                 the contents of a capture, whichever tool made it

@@ -8,9 +8,9 @@ compared; a sender's NIC computes the checksum of TCP and UDP, so checksums are 
 
 from collections import deque
 
-from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.layers import CHECKSUM_AT, TCP, IpFrame, Transport
 from eeon_tools.trace.offload import cut
+from eeon_tools.trace.savefiles import Packet
 
 _FORWARDED_NS = 10**9
 """Longest time in which a machine forwards a packet; later another packet may have its IP identification."""

@@ -17,7 +17,7 @@ from eeon_control.outputs import replacing
 from eeon_control.topology import Host, Topology
 
 from eeon_tools.errors import ToolsError
-from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin import running_twin
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture_writer import CaptureWriter, check_suffix
 from eeon_tools.trace.frames import CLASS_NAMES, with_dscp
@@ -66,7 +66,7 @@ def generate(
     with replacing(path) as scratch:
         with (
             CaptureWriter(scratch) as writer,
-            RunningTwin(topology, program, senders.fabric(topology, seed)) as twin,
+            running_twin(topology, program, senders.fabric(topology, seed)) as twin,
         ):
             twin.apply(senders.config())
             twin.start_workload({"seed": seed, "tcp": senders.tcp(), "applications": [application]})

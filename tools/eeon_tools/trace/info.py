@@ -6,13 +6,13 @@ One pass, with memory for each address (bounded: beyond `MAX_ADDRESSES`, all are
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
-from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import CLASS_NAMES, ECN_NAMES
 from eeon_tools.trace.layers import TCP, IpFrame
 from eeon_tools.trace.offload import Segmenter, without_jumbo_option
+from eeon_tools.trace.savefiles import Packet
 
 MAX_ADDRESSES = 65_536
 
@@ -34,11 +34,12 @@ class TraceInfo:
     """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
     `snapped` whose class or addresses are unknown. `fragments`: those of TCP after the first. `copies`:
     further copies of packets, in a capture of several interfaces; `repeated`: in one of one interface
-    (`Copies`). `super_frames`: of segmentation offload;
-    `super_frame_segments`: the number of segments in a replay."""
+    (`Copies`). `super_frames`: of segmentation offload; `super_frame_segments`: the number of segments in a
+    replay."""
 
     packets: int = 0
     bytes: int = 0
+    payload_bytes: int = 0
     first_ns: int = 0
     last_ns: int = 0
     out_of_order: int = 0
@@ -49,14 +50,14 @@ class TraceInfo:
     repeated: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
-    by_class: dict[str, Totals] = field(default_factory=lambda: {name: Totals() for name in CLASS_NAMES})
-    by_ecn: dict[str, Totals] = field(
+    classes: dict[str, Totals] = field(default_factory=lambda: {name: Totals() for name in CLASS_NAMES})
+    ecn: dict[str, Totals] = field(
         default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
     )
-    by_dscp: dict[int, Totals] = field(default_factory=dict)
+    dscp: dict[str, Totals] = field(default_factory=dict)
     """IP packets by DSCP, without zero counts."""
     senders: dict[str, Totals] = field(default_factory=dict)
-    payload_bytes: int = 0
+    """Those of the most bytes first; equal ones in order of address."""
 
     @property
     def duration_ns(self) -> int:
@@ -67,40 +68,19 @@ class TraceInfo:
         """Returns `count` divided by the duration in seconds, or None if the duration is zero."""
         return count * 1e9 / self.duration_ns if self.duration_ns else None
 
-    def top_senders(self, count: int) -> list[tuple[str, Totals]]:
-        """Returns the senders of the most bytes; equal ones in order of address."""
-        return sorted(self.senders.items(), key=lambda item: (-item[1].bytes, item[0]))[:count]
-
     def as_dict(self) -> dict[str, object]:
-
-        def plain(totals: dict[str, Totals]) -> dict[str, dict[str, int]]:
-            return {name: {"packets": value.packets, "bytes": value.bytes} for name, value in totals.items()}
-
         return {
-            "packets": self.packets,
-            "bytes": self.bytes,
-            "payload_bytes": self.payload_bytes,
             "duration_ns": self.duration_ns,
             "bits_per_second": self.per_second(8 * self.bytes),
             "packets_per_second": self.per_second(self.packets),
-            "out_of_order": self.out_of_order,
-            "snapped": self.snapped,
-            "cut": self.cut,
-            "fragments": self.fragments,
-            "copies": self.copies,
-            "repeated": self.repeated,
-            "super_frames": self.super_frames,
-            "super_frame_segments": self.super_frame_segments,
-            "classes": plain(self.by_class),
-            "ecn": plain(self.by_ecn),
-            "dscp": plain({str(dscp): totals for dscp, totals in sorted(self.by_dscp.items())}),
-            "senders": plain(dict(self.top_senders(len(self.senders)))),
+            **{name: value for name, value in asdict(self).items() if name not in ("first_ns", "last_ns")},
         }
 
 
 def describe(packets: Iterable[Packet]) -> TraceInfo:
     """Counts all packets in one pass."""
     info = TraceInfo()
+    dscps: dict[int, Totals] = {}
     senders: dict[bytes, Totals] = {}
     others = Totals()
     previous = -1
@@ -130,21 +110,23 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
                 info.super_frames += 1
                 info.super_frame_segments += -(-payload // segment) - sum(seen)
             sent = ip if segment is None else without_jumbo_option(ip)
-            info.by_class[sent.packet_class].add(frame_bytes)
+            info.classes[sent.packet_class].add(frame_bytes)
         else:
-            info.by_class["other"].add(frame_bytes)
+            info.classes["other"].add(frame_bytes)
         if ip is None or not ip.has_addresses:
-            info.by_ecn["not_ip"].add(frame_bytes)
+            info.ecn["not_ip"].add(frame_bytes)
             continue
         traffic_class, source = ip.traffic_class, ip.source
-        info.by_ecn[ECN_NAMES[traffic_class & 3]].add(frame_bytes)
-        info.by_dscp.setdefault(traffic_class >> 2, Totals()).add(frame_bytes)
+        info.ecn[ECN_NAMES[traffic_class & 3]].add(frame_bytes)
+        dscps.setdefault(traffic_class >> 2, Totals()).add(frame_bytes)
         totals = senders.get(source)
         if totals is None:
             totals = senders.setdefault(source, Totals()) if len(senders) < MAX_ADDRESSES else others
         totals.add(frame_bytes)
     info.repeated = copies.repeated
-    info.senders = {str(ipaddress.ip_address(address)): totals for address, totals in senders.items()}
+    info.dscp = {str(dscp): totals for dscp, totals in sorted(dscps.items())}
+    names = {str(ipaddress.ip_address(address)): totals for address, totals in senders.items()}
     if others.packets:
-        info.senders[f"other addresses (after {MAX_ADDRESSES})"] = others
+        names[f"other addresses (after {MAX_ADDRESSES})"] = others
+    info.senders = dict(sorted(names.items(), key=lambda item: (-item[1].bytes, item[0])))
     return info

@@ -1,17 +1,30 @@
-"""Records of pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng) files.
+"""Packets of pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng) files.
 
 A file is read to its last byte, or refused with the packet's number and the offset. Every length is checked
 before that much is read, so a pipe is read in the same way as a file.
 """
 
+import gzip
+import io
 import struct
+import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, cast
 
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace import links
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_FRAME_BYTES = 8 * 65_535 + 18
+"""Longest frame accepted: the most that Linux hands to a NIC at once (GSO_MAX_SIZE), with Ethernet and a VLAN
+tag."""
+BUFFER_BYTES = 1 << 18
 PCAP_MAGICS = {
     bytes.fromhex("d4c3b2a1"): ("<", 1000),
     bytes.fromhex("a1b2c3d4"): (">", 1000),
@@ -20,6 +33,9 @@ PCAP_MAGICS = {
 }
 """Byte order, and nanoseconds in one unit of the fraction of a timestamp."""
 PCAPNG_MAGIC = bytes.fromhex("0a0d0d0a")
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_BYTE_ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _MAX_BLOCK_BYTES = 1 << 20
 _NS_PER_S = 1_000_000_000
 _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
@@ -31,41 +47,38 @@ _LINK_TYPE_BITS = 0x03FF_FFFF
 _FCS_IS_SAID = 0x0400_0000
 
 
-class Record(NamedTuple):
-    """One packet as in the file. `fcs_bytes`: the length of the frame check sequence at its end;
-    `frame_bytes` includes it, and `captured` may be shorter. `interface`: its interface's number in a file of
-    several."""
+class Packet(NamedTuple):
+    """One captured frame. `frame_bytes`: the original length of the Ethernet frame without its frame check
+    sequence. `captured`: the part that was kept; missing bytes count as zeros. `seen_at`: the place where a
+    capture of several interfaces saw it; None in a capture of one interface."""
 
     time_ns: int
-    link_type: int
-    fcs_bytes: int
     frame_bytes: int
     captured: bytes
-    interface: int | None = None
-
-
-class Stream(Protocol):
-    """A source of bytes."""
-
-    def read(self, count: int, /) -> bytes: ...
+    seen_at: bytes | None = None
 
 
 class ExactStream:
-    """A stream that returns exactly the requested number of bytes, or raises.
+    """The bytes of a capture, decompressed. It returns exactly the requested number of bytes, or raises.
 
     `packets`: the number read so far, for the position in messages.
     """
 
-    def __init__(self, path: Path, stream: Stream) -> None:
+    def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
-        self._stream = stream
         self.offset = 0
         self.packets = 0
+        self._stream = file
+        magic = cast(io.BufferedReader, file).peek(4)[:4]
+        if magic[:2] == _GZIP_MAGIC:
+            self._stream = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), BUFFER_BYTES)
+        elif magic == _ZSTD_MAGIC:
+            self._stream = io.BufferedReader(cast(io.RawIOBase, zstd.ZstdFile(file)), BUFFER_BYTES)
 
     def read(self, count: int) -> bytes:
         """Returns exactly `count` bytes. Raises BrokenOffError if there are fewer."""
         data = self.read_or_end(count)
-        if not data and count:
+        if len(data) < count:
             raise self._broken_off(count, 0)
         return data
 
@@ -73,12 +86,14 @@ class ExactStream:
         """Returns the same as `read`, but no bytes at the end of the stream, where a record could begin."""
         if count > _MAX_BLOCK_BYTES:
             raise self.error(f"a block of {count} bytes; the limit is {_MAX_BLOCK_BYTES}")
-        data = self._stream.read(count)
-        while 0 < len(data) < count:
-            more = self._stream.read(count - len(data))
-            if not more:
-                raise self._broken_off(count, len(data))
-            data += more
+        try:
+            data = self._stream.read(count)
+        except EOFError as error:
+            raise BrokenOffError(self.path, "", "the compressed file is truncated") from error
+        except (gzip.BadGzipFile, zlib.error, zstd.ZstdError) as error:
+            raise TraceError(self.path, "", f"cannot be decompressed: {error}") from error
+        if 0 < len(data) < count:
+            raise self._broken_off(count, len(data))
         self.offset += len(data)
         return data
 
@@ -102,8 +117,8 @@ class ExactStream:
         return f"packet {self.packets + 1}, offset {self.offset if offset is None else offset}"
 
 
-def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
-    """Yields the records of a pcap file, whose first four bytes have been read."""
+def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Packet]:
+    """Yields the packets of a pcap file, whose first four bytes have been read."""
     order, unit_ns = PCAP_MAGICS[magic]
     header = stream.read(20)
     link = struct.unpack(order + "HHIIII", header)[5]
@@ -128,8 +143,8 @@ def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
             )
         if captured_bytes > frame_bytes:
             raise stream.error(f"{captured_bytes} bytes captured of a frame of {frame_bytes}", start)
-        captured = stream.read(captured_bytes)
-        yield Record(seconds * _NS_PER_S + fraction * unit_ns, link_type, fcs_bytes, frame_bytes, captured)
+        time_ns = seconds * _NS_PER_S + fraction * unit_ns
+        yield _as_packet(stream, time_ns, link_type, frame_bytes, fcs_bytes, stream.read(captured_bytes))
         stream.packets += 1
 
 
@@ -139,26 +154,36 @@ class _Interface(NamedTuple):
     offset_ns: int
     fcs_bytes: int
 
-    def time_ns(self, high: int, low: int) -> int:
-        return self.offset_ns + (high << 32 | low) * _NS_PER_S // self.units_per_s
 
-
-def read_pcapng(stream: ExactStream, magic: bytes) -> Iterator[Record]:
-    """Yields the records of a pcapng file, whose first four bytes have been read. Each section has its own
+def read_pcapng(stream: ExactStream, magic: bytes) -> Iterator[Packet]:
+    """Yields the packets of a pcapng file, whose first four bytes have been read. Each section has its own
     byte order and its own interfaces."""
     order = "<"
     interfaces: list[_Interface] = []
     start, kind_bytes = 0, magic
     while kind_bytes:
+        length_bytes, head = stream.read(4), b""
         if kind_bytes == PCAPNG_MAGIC:
-            order, body = _section(stream, start)
-            interfaces = []
-            kind = _SECTION
-        else:
-            kind = struct.unpack(order + "I", kind_bytes)[0]
-            body = _body(stream, order, kind, start)
+            head = stream.read(4)
+            if head not in _BYTE_ORDERS:
+                raise stream.error(f"malformed block: a section's byte order is {head.hex()}", start)
+            order, interfaces = _BYTE_ORDERS[head], []
+        kind, length = struct.unpack(order + "II", kind_bytes + length_bytes)
+        left = length - 12 - len(head)
+        if left < 0 or length % 4:
+            raise stream.error(f"malformed block: its length is {length}", start)
+        if kind not in _READ_BLOCKS:
+            stream.skip(left)
+            left = 0
+        rest = stream.read(left + 4)
+        body, (second,) = head + rest[:-4], struct.unpack(order + "I", rest[-4:])
+        if second != length:
+            raise stream.error(f"malformed block: its two lengths differ, {length} and {second}", start)
         try:
-            if kind == _INTERFACE:
+            if kind == _SECTION:
+                if (major := struct.unpack_from(order + "IHHq", body)[1]) != 1:
+                    raise stream.error(f"a section of version {major}; only version 1 is supported", start)
+            elif kind == _INTERFACE:
                 if len(interfaces) == _MAX_INTERFACES:
                     raise stream.error(f"more than {_MAX_INTERFACES} interfaces in one section", start)
                 interfaces.append(_interface(order, body))
@@ -173,48 +198,6 @@ def read_pcapng(stream: ExactStream, magic: bytes) -> Iterator[Record]:
             raise stream.error(f"malformed block: {error}", start) from error
         start = stream.offset
         kind_bytes = stream.read_or_end(4)
-
-
-def _section(stream: ExactStream, start: int) -> tuple[str, bytes]:
-    """Returns the byte order of a section, and the rest of its block's body."""
-    head = stream.read(8)
-    order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(head[4:])
-    if order is None:
-        raise stream.error(f"malformed block: a section's byte order is {head[4:].hex()}", start)
-    (length,) = struct.unpack(order + "I", head[:4])
-    body = _rest(stream, order, length, 12, start)
-    if len(body) < 12:
-        raise stream.error(f"malformed block: a section header of {length} bytes", start)
-    major = struct.unpack_from(order + "H", body)[0]
-    if major != 1:
-        raise stream.error(f"a section of version {major}; only version 1 is supported", start)
-    return order, body
-
-
-def _body(stream: ExactStream, order: str, kind: int, start: int) -> bytes:
-    """Returns the body of a block, between its two lengths; no bytes for blocks that have no packets."""
-    (length,) = struct.unpack(order + "I", stream.read(4))
-    if kind in _READ_BLOCKS:
-        return _rest(stream, order, length, 8, start)
-    if length < 12 or length % 4:
-        raise stream.error(f"malformed block: its length is {length}", start)
-    stream.skip(length - 12)
-    _check_second(stream, order, length, stream.read(4), start)
-    return b""
-
-
-def _rest(stream: ExactStream, order: str, length: int, read: int, start: int) -> bytes:
-    if length < read + 4 or length % 4:
-        raise stream.error(f"malformed block: its length is {length}", start)
-    data = stream.read(length - read)
-    _check_second(stream, order, length, data[-4:], start)
-    return data[:-4]
-
-
-def _check_second(stream: ExactStream, order: str, length: int, data: bytes, start: int) -> None:
-    (second,) = struct.unpack(order + "I", data)
-    if second != length:
-        raise stream.error(f"malformed block: its two lengths differ, {length} and {second}", start)
 
 
 def _options(order: str, data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -257,7 +240,7 @@ def _check_link(stream: ExactStream, link_type: int, start: int) -> None:
 
 def _packet(
     stream: ExactStream, order: str, kind: int, body: bytes, interfaces: list[_Interface], start: int
-) -> Record:
+) -> Packet:
     if kind == _PACKET:
         index, high, low, captured_bytes, frame_bytes = struct.unpack_from(order + "IIIII", body)
     else:
@@ -270,16 +253,39 @@ def _packet(
             f"{captured_bytes} bytes captured of a frame of {frame_bytes}, in a block for {len(body) - 20}",
             start,
         )
-    interface = interfaces[index]
-    _check_link(stream, interface.link_type, start)
-    time_ns = interface.time_ns(high, low)
+    link_type, units_per_s, offset_ns, fcs_bytes = interfaces[index]
+    _check_link(stream, link_type, start)
+    time_ns = offset_ns + (high << 32 | low) * _NS_PER_S // units_per_s
     if time_ns < 0:
         raise ValueError(f"its time is {-time_ns} ns before 1970")
-    fcs_bytes = interface.fcs_bytes
     for code, value in _options(order, body[20 + padded :]):
         if code == _EPB_FLAGS:
             # Bits 5 to 8: its length, 0 if unknown.
             fcs_bytes = struct.unpack(order + "I", value)[0] >> 5 & 0xF or fcs_bytes
+    seen_at = index.to_bytes(4, "big") if len(interfaces) > 1 else None
     captured = body[20 : 20 + captured_bytes]
-    place = index if len(interfaces) > 1 else None
-    return Record(time_ns, interface.link_type, fcs_bytes, frame_bytes, captured, place)
+    return _as_packet(stream, time_ns, link_type, frame_bytes, fcs_bytes, captured, seen_at)
+
+
+def _as_packet(
+    stream: ExactStream,
+    time_ns: int,
+    link_type: int,
+    frame_bytes: int,
+    fcs_bytes: int,
+    captured: bytes,
+    seen_at: bytes | None = None,
+) -> Packet:
+    """Returns a record as an Ethernet frame without its frame check sequence, of `fcs_bytes` at its end."""
+    frame_bytes -= fcs_bytes
+    shortest = links.HEADER_BYTES[link_type]
+    if not shortest <= frame_bytes <= MAX_FRAME_BYTES:
+        raise stream.error(
+            f"frame of {frame_bytes} bytes; frames of {links.NAMES[link_type]} have {shortest} to "
+            f"{MAX_FRAME_BYTES}"
+        )
+    captured = captured[:frame_bytes]
+    within = links.seen_at(link_type, captured)
+    if within is not None:
+        seen_at = (seen_at or b"") + within
+    return Packet(time_ns, *links.as_ethernet(link_type, frame_bytes, captured), seen_at)

@@ -127,7 +127,7 @@ def sent(twin: RunningTwin, topology: Topology) -> Iterator[Hops]:
                 "limit": _MAX_RECORDED,
             }
         )
-        is_over = twin.run_to_idle(until_ps)
+        is_over = twin.engine.run_to_idle(until_ps)
         found = twin.recorded()
         assert found is not None, "hops have been recorded since the last part"
         if len(found):

@@ -138,8 +138,8 @@
     topology();
   };
 
-  const command = (run, packet) => data.explain.replace("{config}", run.config.split(" + ").map((c) => "-c " + c).join(" "))
-    .replace("{packet}", String(packet).replace(".", " --segment "));
+  const command = (run, packet) =>
+    data.explain.replace("{packet}", String(packet).replace(".", " --segment ")).replace("{config}", () => run.config);
 
   const depth = (port, one) => (port.threshold_packets === null ? `${number(one[QUEUE])} B` : `${number(one[PACKETS])} packets`);
 
