@@ -166,14 +166,6 @@ def test_limits_are_the_programs():
     assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 7
 
 
-def test_host_nics_have_the_timers_of_the_host_role():
-    nic = topology.load("leaf-spine-4").hosts["h1"].port
-    eee = config.from_text(CONFIG).eee_of(nic).settings_at(nic.rate, nic.overhead)
-    assert (str(eee.sleep), str(eee.wake), str(eee.hold)) == ("182us", "16.5us", "0s")
-    off = config.overridden(config.from_text(CONFIG), {"roles.host.eee": "off"})
-    assert off.eee_of(nic).mode == "off"
-
-
 def red(low: int, high: int, probability: Fraction | None) -> RedSettings:
     return RedSettings(Bytes(low), Bytes(high), probability, 0, True, "ect")
 
@@ -192,16 +184,6 @@ def test_wire_time_per_byte_is_exact_to_half_a_step(rate, tick):
     params = dict(profile.settings_at(speed, Bytes(24)).to_action(Duration(tick)).params)
     exact = Fraction(8 * 10**12, speed * tick)
     assert abs(Fraction(params["ticks_per_byte_q24"], 1 << 24) - exact) <= Fraction(1, 1 << 25)
-
-
-@pytest.mark.parametrize(
-    ("rate", "tick", "says"),
-    [("100bps", "1ns", "is too slow"), ("4000Tbps", "1s", r"takes less than 2\^-24")],
-)
-def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
-    profile = Eee.model_validate({"mode": "standard", "sleep": "1s", "wake": "1s"})
-    with pytest.raises(PlanError, match=says):
-        profile.settings_at(DataRate.parse(rate), Bytes(24)).to_action(Duration.parse(tick))
 
 
 @given(fabric=any_topology())
