@@ -150,8 +150,8 @@ def _wred(aqm: Aqm, at: str, refuse: _Refuse) -> dict[str, str] | None:
     if aqm.protect != "ect":
         refuse(
             f"{at}.protect",
-            "SONiC's WRED protects only ECT packets, and drops ACKs and SYNs early. Set protect: ect to accept "
-            "this",
+            "SONiC's WRED protects only ECT packets, and drops ACKs and SYNs early. Set protect: ect to "
+            "accept this",
             aqm.protect,
         )
     if aqm.average_shift:
