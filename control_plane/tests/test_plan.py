@@ -11,7 +11,6 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, PlanError
 from eeon_control.plan import Exact, Lpm, routes
 from eeon_control.port_settings import Eee, RedSettings
-from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases
@@ -78,7 +77,7 @@ def any_topology(draw):
         "links": links_value,
     }
     # Not as text: parsing it would take longer than the rest of these tests.
-    return reader.from_document(Document.of_value(value, "any"), "any")
+    return reader.from_value(value, "any")
 
 
 def hops_to(fabric, leaf):
