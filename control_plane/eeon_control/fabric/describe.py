@@ -29,7 +29,8 @@ _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DE
 class Line:
     """`where`: a port, ports or switches, such as `leaf1:3 (to h3)`. `what`: the change there.
 
-    `ports` and `switches`: the same for programs; `ports` is empty for changes of a whole switch.
+    `ports` and `switches`: the same for programs; `ports` is empty for changes of a whole switch. These are
+    the keys of a plan in JSON, too.
     """
 
     where: str

@@ -125,11 +125,10 @@ class P4RuntimeSession:
                     await self._arbitrate(self._election_id)
                     if self._fresh and self._election_id < election.LARGEST:
                         await self._arbitrate(election.above(self._election_id))
-        except TimeoutError:
+        except BaseException as error:
             await self._client.close()
-            raise self._error(NO_ANSWER, GRPCStatusCode.DEADLINE_EXCEEDED) from None
-        except BaseException:
-            await self._client.close()
+            if isinstance(error, TimeoutError):
+                raise self._error(NO_ANSWER, GRPCStatusCode.DEADLINE_EXCEEDED) from None
             raise
         self.is_open = True
 
