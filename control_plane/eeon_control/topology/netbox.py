@@ -28,6 +28,7 @@ _NOT_THERE = ("planned", "decommissioning")
 _PS_PER_METRE = 5000  # light in glass; copper is similar
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 _KBPS = 1000
+_FASTEST_BPS = 10**15
 
 Item = Mapping[str, object]
 Roles = Mapping[str, Collection[str]]
@@ -219,13 +220,12 @@ def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
 
 
 def _speed(interface: Item) -> DataRate | None:
-    given = _number(interface.get("speed"))
-    if given is not None and given > 0:
-        return DataRate(round(given * _KBPS))
+    """Returns an interface's own speed, or that of its type; None without one, or above all links."""
+    bps = (_number(interface.get("speed")) or 0.0) * _KBPS
     match = _TYPE.fullmatch(_text(interface.get("type"), "value"))
-    if match is None:
-        return None
-    return DataRate(round(float(match[1]) * (10**9 if match[2] else 10**6)))
+    if bps <= 0 and match is not None:
+        bps = float(match[1]) * (10**9 if match[2] else 10**6)
+    return DataRate(round(bps)) if 0 < bps <= _FASTEST_BPS else None
 
 
 def _delay(cable: Item) -> Duration | None:
