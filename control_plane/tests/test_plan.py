@@ -165,13 +165,10 @@ def test_limits_are_the_programs():
     assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 7
 
 
-def red(low: int, high: int, probability: Fraction | None) -> RedSettings:
-    return RedSettings(Bytes(low), Bytes(high), probability, 0, True, "ect")
-
-
 @given(low=st.integers(0, 2**32 - 1), span=st.integers(1, 2**32 - 1), percent=st.integers(0, 100))
 def test_slope_reaches_the_maximum_probability_at_the_maximum(low, span, percent):
-    slope = red(low, low + span, Fraction(percent, 100)).probability_slope
+    settings = RedSettings(Bytes(low), Bytes(low + span), Fraction(percent, 100), 0, True, "ect")
+    slope = settings.probability_slope
     assert slope < 1 << 64
     assert abs(Fraction(slope * span, 1 << 48) - Fraction(percent, 100)) <= Fraction(span, 1 << 49)
 
