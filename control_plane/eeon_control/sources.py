@@ -40,6 +40,7 @@ _FILE_LIMIT_BYTES = 1 << 20
 _NODE_LIMIT = 100_000  # also bounds the expansion of repeated aliases
 _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
+_NUMBER_LIMIT_CHARS = 100  # a longer number is text: Python prints no number of more than 4300 digits
 _MODE = "mode"  # determines the other keys of a mapping
 _TAG = "tag:yaml.org,2002:"
 # The core schema of YAML 1.2 (section 10.3.2), with `_` in numbers: a form, and the characters that begin it.
@@ -308,6 +309,8 @@ class _Builder:
             case "bool":
                 return text.lower() == "true"
             case "int" | "float" as kind:
+                if len(text) > _NUMBER_LIMIT_CHARS:
+                    return text
                 try:
                     return int(text.replace("_", ""), 0) if kind == "int" else float(text.replace("_", ""))
                 except ValueError:

@@ -120,22 +120,19 @@ class Targets:
 
     def as_value(self) -> dict[str, object]:
         """Returns the plain values that `from_value` reads: all that a new connection needs, no secrets."""
+        switches = self.switches.values()
+        is_remote = any(one.thrift and not is_loopback(one.thrift) for one in switches)
         value: dict[str, object] = {
             "tick": str(self.tick),
             "switches": {name: one.as_value() for name, one in self.switches.items()},
+            "thrift_remote": "allow" if is_remote else "refuse",
+            "clock": self.clock,
+            "topology": self.topology,
+            "foreign": self.foreign,
+            "role": next((one.role for one in switches), None),  # a file has one role for all switches
         }
-        if any(one.thrift and not is_loopback(one.thrift) for one in self.switches.values()):
-            value["thrift_remote"] = "allow"
-        if self.clock != "real":
-            value["clock"] = self.clock
-        if self.topology is not None:
-            value["topology"] = self.topology
-        if self.foreign != "delete":
-            value["foreign"] = self.foreign
-        roles = {one.role for one in self.switches.values() if one.role is not None}
-        if roles:
-            value["role"] = roles.pop()  # a file has one role for all switches
-        return value
+        defaults = {name: field.default for name, field in TargetsFile.model_fields.items()}
+        return {key: one for key, one in value.items() if one != defaults[key]}
 
     @classmethod
     def from_value(cls, value: dict[str, object], source: str) -> Self:

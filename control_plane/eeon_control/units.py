@@ -6,9 +6,9 @@ rounded: `0.3B` is refused, not truncated. Bytes and packets are different types
 one to the other, because the number of packets that fit a limit in bytes depends on the traffic."""
 
 import re
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import ClassVar, Self
 
 from eeon_control.errors import UnitError
@@ -32,7 +32,7 @@ class Quantity(int):
         if isinstance(text, cls):
             return text
         if isinstance(text, bool) or not isinstance(text, str):
-            given = "no value" if text is None else repr(text)
+            given = "no value" if text is None else _shorten(repr(text))
             raise UnitError(f"{given} is not {cls.what} with a unit; write for example {cls.examples}")
         match = _TEXT.fullmatch(text) if len(text) <= TEXT_LIMIT else None
         if match is None:
@@ -173,7 +173,8 @@ def parse_probability(text: object) -> Fraction:
     if isinstance(text, Fraction):
         number = text
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
-        number = Fraction(str(text)) if isfinite(text) else None
+        with suppress(ValueError):  # of infinity, and of what is not a number
+            number = Fraction(str(text))
     elif isinstance(text, str) and len(text) <= TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
         if match["unit"] == "%":
             number = Fraction(match["number"]) / 100
@@ -182,7 +183,7 @@ def parse_probability(text: object) -> Fraction:
     if number is None:
         raise UnitError(f"{_shorten(str(text))!r} is not a probability; write for example 2% or 0.02")
     if not 0 <= number <= 1:
-        raise UnitError(f"{text} is not a probability: it must lie between 0% and 100%")
+        raise UnitError(f"{_shorten(str(text))} is not a probability: it must lie between 0% and 100%")
     return number
 
 

@@ -34,21 +34,21 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def start_bmv2(
-    folder: Path,
-    *,
-    device_id: int = 1,
-    program: str = "--no-p4",
-    options: Sequence[str] = (),
-    grpc_options: Sequence[str] = (),
-) -> Iterator[Bmv2]:
+def start_bmv2(folder: Path, *, program: str = "--no-p4", grpc_options: Sequence[str] = ()) -> Iterator[Bmv2]:
     """Runs a switch in its context, in which both of its ports answer. Its log is in `folder`."""
     found = Bmv2(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
-    command = ["simple_switch_grpc", program, "--device-id", str(device_id), *options]
-    command += ["--thrift-port", found.thrift.rpartition(":")[2], "--log-console"]
-    command += ["--notifications-addr", f"ipc://{folder}/bmv2-{device_id}.ipc"]
+    command = [
+        "simple_switch_grpc",
+        program,
+        "--device-id",
+        "1",
+        "--thrift-port",
+        found.thrift.rpartition(":")[2],
+        "--log-console",
+    ]
+    command += ["--notifications-addr", f"ipc://{folder}/bmv2.ipc"]
     command += ["--", "--grpc-server-addr", found.address, "--cpu-port", "510", *grpc_options]
-    path = folder / f"bmv2-{device_id}.log"
+    path = folder / "bmv2.log"
     with path.open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         try:

@@ -18,7 +18,7 @@ from eeon_control.plan import Action, Entry, Exact
 from eeon_control.state import StateStore
 from eeon_control.targets import Target
 from finsy.proto import p4r
-from programs import another, commented, without_table
+from programs import another, beside_a_tenant, commented, without_table
 from revisions import begin, draft
 
 if TYPE_CHECKING:
@@ -251,6 +251,13 @@ def _program(world: World, programs: dict[str, str]) -> None:
                 case ["without", table]:
                     one.config = without_table(one.config, table)
             one.updates.clear()
+
+
+@deed("a tenant's program")
+def _of_a_tenant(world: World, role: str) -> None:
+    """Loads a program with a tenant's table; the controller's tables belong to a role."""
+    for one in world.switches("*"):
+        one.load(beside_a_tenant(_SCHEMA.get_pipeline_config(), role))
 
 
 @deed("switches are")

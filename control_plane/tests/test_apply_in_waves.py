@@ -6,7 +6,7 @@ import asyncio
 import pytest
 from eeon_control import config, constants, fabric, topology
 from eeon_control.errors import ApplyError, NothingWritten
-from eeon_control.fabric import GateClosed, Rollout, Step, sync
+from eeon_control.fabric import GateClosed, Rollout, Step
 from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.fabric.transaction import ApplyCancelled
 from eeon_control.operations.gates import CounterGate, Rule
@@ -21,16 +21,14 @@ FABRIC4 = topology.load("leaf-spine-4")
 TICK_PS = 1000
 
 
-def run(work):
-    return sync.run(asyncio.wait_for(work, 60))
-
-
 async def applied(switches4, name: str, **options):
     return await fabric.apply(FABRIC4, config.load(name), switches4.targets, TICK_PS, **options)
 
 
-def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(switches4):
-    run(applied(switches4, "drop_tail"))
+async def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(
+    switches4,
+):
+    await applied(switches4, "drop_tail")
     targets = {name: Target.parse(address) for name, address in switches4.targets.items()}
     for one in switches4.switches.values():
         one.config = another(one.config, 7)
@@ -46,17 +44,17 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
 
     # Counters of switches with another program are not read before their wave.
     counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
-    run(counters.before())
+    await counters.before()
     with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
-        run(applied(switches4, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()])))
+        await applied(switches4, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()]))
     cookies = [one.config.cookie.cookie for one in switches4.switches.values()]
     as_before = switches4.state() == before
     assert seen == [[False, True, True, True], [False, False, True, True], [False, False, False, True]]
     assert cookies == [7] * 4 and as_before
 
 
-def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone(switches4):
-    run(applied(switches4, "drop_tail"))
+async def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone(switches4):
+    await applied(switches4, "drop_tail")
     before = switches4.state()
 
     class Disturbed(OpenGate):
@@ -67,8 +65,8 @@ def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_und
     with pytest.raises(
         ApplyError, match="leaf1: accepted every write, but when read back, 1 entry differs: "
     ):
-        run(
-            applied(switches4, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()]))
+        await applied(
+            switches4, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()])
         )
     assert switches4.state() == before
 
@@ -93,9 +91,9 @@ async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it(switc
     assert switches4.state() == before
 
 
-def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(switches4):
+async def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(switches4):
     with pytest.raises(NothingWritten, match=r"^leaf2, spine1, spine2: not as in the revision in force"):
-        run(applied(switches4, "drop_tail", rollout=Rollout((("leaf1",),))))
+        await applied(switches4, "drop_tail", rollout=Rollout((("leaf1",),)))
     assert [one.pushes for one in switches4.switches.values()] == [0] * 4
 
 
@@ -165,7 +163,7 @@ async def test_switch_that_cannot_be_read_any_more_closes_the_gate(switches4):
     assert (await second_look(gate)).startswith("the gate is closed: leaf2 (127.0.0.1:")
 
 
-def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
+async def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
     """Returns the message of a gate with these rules about two looks at leaf1."""
     looks = iter([FabricObservation({"leaf1": one}, {}) for one in (first, now)])
 
@@ -175,27 +173,29 @@ def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) 
     monkeypatch.setattr(CounterGate, "_read", read)
     gate = CounterGate(FABRIC4, {}, [Rule.parse(one) for one in rules])
 
-    run(gate.before())
-    return run(second_look(gate))
+    await gate.before()
+    return await second_look(gate)
 
 
-def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_link_does_not(monkeypatch):
+async def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_link_does_not(monkeypatch):
     first, now = {1: True, 3: False, 9: True}, {1: True, 3: False, 9: False}
-    assert looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
-    gone = looked(["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch)
+    assert await looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
+    gone = await looked(
+        ["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch
+    )
     assert gone == "the gate is closed: down since the apply began: leaf1:1"
-    unknown = looked(["links"], Observation(0), Observation(0), monkeypatch)
+    unknown = await looked(["links"], Observation(0), Observation(0), monkeypatch)
     assert unknown == (
         "the gate is closed: leaf1: its link states cannot be read; give `thrift` in the targets file"
     )
 
 
-def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
+async def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
     first = Observation(0, cells={("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}, registers={})
     now = Observation(
         0, cells={("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9}
     )
-    said = looked(["pauses=3", "account"], first, now, monkeypatch)
+    said = await looked(["pauses=3", "account"], first, now, monkeypatch)
     assert said.startswith(
         "the gate is closed: 4 pauses since the apply began, more than 3; most (2) at leaf1 "
     )

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from eeon_control import config, operations, program, state, topology
-from eeon_control.errors import FabricError, NothingWritten
+from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Targets
@@ -78,35 +78,6 @@ def held(fabric, table: str | int) -> dict[str, set[bytes]]:
         name: {entry.SerializeToString() for entry in switch.of_table(table)}
         for name, switch in fabric.switches.items()
     }
-
-
-def test_role_that_the_program_does_not_know_is_refused_in_one_line(shared, tmp_path):
-    before = shared.state()
-    with pytest.raises(NothingWritten) as error:
-        Controller(tmp_path, targets(shared, role="nobody")).apply("drop_tail")
-    lines = str(error.value).splitlines()
-    assert len(lines) == 4 and lines[0].startswith("leaf1 (127.0.0.1:")
-    assert lines[0].endswith(
-        "the program has no role nobody (its roles: eeon, tenant): write "
-        '@p4runtime_role("nobody") before its E-EON tables, or leave out `role` in the targets'
-    )
-    assert shared.state() == before
-
-
-def test_table_of_another_role_is_named(switches4, tmp_path):
-    load(switches4, beside_a_tenant(SCHEMA.get_pipeline_config(), "somebody"))
-    with pytest.raises(NothingWritten, match="table made_pause belongs to the role somebody, not to tenant"):
-        Controller(tmp_path, targets(switches4, role="tenant")).apply("drop_tail")
-
-
-def test_role_loads_no_program_and_says_whose_that_is(switches4, tmp_path):
-    with pytest.raises(
-        NothingWritten,
-        match="the switch does not run a program with all of E-EON's objects, and a client with a role cannot load",
-    ):
-        Controller(tmp_path, targets(switches4, role="eeon")).apply("drop_tail")
-
-    assert [one.pushes for one in switches4.switches.values()] == [0] * 4
 
 
 def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoing(

@@ -4,7 +4,6 @@ import pytest
 import yaml
 from carried_frames import frame_of
 from eeon_control import config, plan, program, topology, views
-from eeon_control.config.pfc import shortage
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import PlanError
 from eeon_control.fabric import clone_sessions
@@ -31,18 +30,6 @@ def with_pfc(profile: str = "{limit: 100KB}", classes: str = CLASSES, base: str 
 def entries(conf=None) -> list[Entry]:
     found = plan.intended(FABRIC, with_pfc() if conf is None else conf, TICK)["leaf1"]
     return [entry for entry in found if entry.table in (*plan.pfc.TABLES, CLONE_SESSIONS)]
-
-
-def test_headroom_is_the_sum_that_the_model_names():
-    at = with_pfc().pfc_at(FABRIC.port("leaf1:1"), 3)
-    port = FABRIC.port("leaf1:1")
-    assert (str(port.rate), str(port.delay)) == ("1Gbps", "500ns")
-    parts = at.headroom
-    assert (parts.under_way, parts.sleep, parts.reverse_frame) == (250, 0, 1538)
-    assert (parts.pause_frames, parts.last_frame, parts.crossing) == (84, 1538, 1514)
-    assert at.headroom.total == 4924
-    assert (at.xoff, at.xon, at.limit) == (100_000 - 4924, 100_000 - 4924 - 2 * 1514, 100_000)
-    assert shortage(at) == 0
 
 
 def test_thresholds_are_written_as_the_program_restricts_them():
@@ -78,10 +65,6 @@ def ring(leaves: int) -> str:
             f'  - endpoints: ["spine{number}:2", "leaf{following}:3"]',
         ]
     return "\n".join(lines) + "\n"
-
-
-def test_routes_up_and_down_leave_no_circle():
-    assert waiting_circle(FABRIC, plan.intended(FABRIC, config.load("mark_threshold"), TICK)) is None
 
 
 def test_lossless_classes_on_routes_that_go_round_are_refused_with_one_circle():

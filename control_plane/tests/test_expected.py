@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -18,9 +19,10 @@ from eeon_control.entries import Entry
 from eeon_control.errors import Place, Problem, Severity
 from eeon_control.operations.gates import Rule
 from eeon_control.plan.waves import waves
+from eeon_control.printable import printable
 from eeon_control.routing import Flow
 from eeon_control.sources import parse_yaml
-from eeon_control.targets import Targets, load_targets
+from eeon_control.targets import Targets, is_loopback, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
 from expected_rows import Messages, Row, command, edited, refused, rows, value
@@ -293,6 +295,8 @@ READERS = {
     "beside a patch for SONiC": beside_a_patch,
     "targets": targets_file,
     "switches of targets": targets_in,
+    "loopback": lambda text, folder: is_loopback(text),
+    "printable": lambda text, folder: printable(json.loads(f'"{text}"')),
     "SONiC": lambda text, folder: refused(
         lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1)
     ),

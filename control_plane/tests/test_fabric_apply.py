@@ -1,11 +1,9 @@
 """Apply and undo on switches in this process; more is in `expected/scenarios/differences.yaml`."""
 
-import asyncio
-
 import pytest
 from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.errors import FabricError
-from eeon_control.fabric import routes, sync, thrift
+from eeon_control.fabric import routes, thrift
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
 from engine_switches import LocalFabric
@@ -20,18 +18,15 @@ def red():
     return config.load("red_ack_syn", "eee_120us100")
 
 
-def run(work):
-    """Runs on the loop of the sync calls: grpc.aio does not support several per process (fabric/sync.py)."""
-    return sync.run(asyncio.wait_for(work, 60))
-
-
-def test_a_switch_in_this_process_may_answer_later_than_any_deadline(fabric4, switches4, answers_within):
+async def test_a_switch_in_this_process_may_answer_later_than_any_deadline(
+    fabric4, switches4, answers_within
+):
     answers_within(1e-6)
     own = {name: Target(address, in_process=True) for name, address in switches4.targets.items()}
-    run(fabric.apply(fabric4, red(), own, TICK_PS))
-    assert run(fabric.plan(fabric4, red(), own, TICK_PS)).is_empty
+    await fabric.apply(fabric4, red(), own, TICK_PS)
+    assert (await fabric.plan(fabric4, red(), own, TICK_PS)).is_empty
     with pytest.raises(FabricError, match="no answer within"):
-        run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
+        await fabric.plan(fabric4, red(), switches4.targets, TICK_PS)
 
 
 def controller_of_leaf1(switches4, election_id: int) -> P4RuntimeSession:
@@ -101,15 +96,15 @@ def watched_by_leaf1(switches4) -> list[list[bytes]]:
     return sorted([one.watch_port for one in next_hops(route)] for route in routes)
 
 
-def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, switches4):
-    run(fabric.apply(fabric4, red(), switches4.targets, TICK_PS))
+async def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, switches4):
+    await fabric.apply(fabric4, red(), switches4.targets, TICK_PS)
     watched, leaf1 = watched_by_leaf1(switches4), switches4.switches["leaf1"]
     route = next(one for one in leaf1.of_table("ipv4_route") if len(next_hops(one)) == 2)
     next_hops(route)[0].watch_port = b""
     leaf1.modify(route)
-    drifted = run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
-    run(fabric.apply(fabric4, red(), switches4.targets, TICK_PS))
-    mended = run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
+    drifted = await fabric.plan(fabric4, red(), switches4.targets, TICK_PS)
+    await fabric.apply(fabric4, red(), switches4.targets, TICK_PS)
+    mended = await fabric.plan(fabric4, red(), switches4.targets, TICK_PS)
     # Skipping the only next hop would gain nothing.
     assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
     (change,) = drifted.switches["leaf1"].changes

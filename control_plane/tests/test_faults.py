@@ -19,7 +19,7 @@ from eeon_command import eeon
 from eeon_control import operations, state
 from eeon_control.election import LARGEST
 from eeon_control.errors import ApplyError, FabricError, NothingWritten, Stopped
-from eeon_control.fabric import Step, sync
+from eeon_control.fabric import Step, sync, undo
 from eeon_control.fabric import session as sessions
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -307,12 +307,26 @@ def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_o
         leaf2.kill()
 
 
-def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(faulty, store, old):
+def test_write_of_a_dead_controller_that_arrives_during_or_after_the_recovery_is_refused(
+    faulty, store, old, monkeypatch
+):
     """A request may be in flight for long. The recovery uses an election id that the request cannot have."""
     assert faulty.killed_controller(store, "journaled", 1) == -9
+    really_restore, arrived = undo.restore, []
+
+    def arrives() -> None:
+        with pytest.raises(Failed, match="is not the primary"):
+            write_as(faulty.switches["leaf2"], 10)
+
+    async def restore(session, snapshot):
+        if session.name == "leaf2":
+            arrived.append(arrives())
+        return await really_restore(session, snapshot)
+
+    monkeypatch.setattr(undo, "restore", restore)
     faulty.settle(store)
-    with pytest.raises(Failed, match="is not the primary"):
-        write_as(faulty.switches["leaf2"], 10)
+    assert len(arrived) == 1
+    arrives()
     assert faulty.image() == old
 
 

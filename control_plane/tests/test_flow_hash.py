@@ -43,7 +43,7 @@ def compare(running: Running, source, destination, version: int) -> set[str]:
     first = set()
     for flow in flows():
         taken = running.ports_taken(source, frame_of(source, destination, flow, version))
-        [foretold] = walk.of_flow(flow)
+        [foretold] = walk.paths(flow)
         assert foretold.fault is None
         assert [hop.port.name for hop in foretold.hops] == taken, f"{flow}, IPv{version}"
         first.add(taken[0])
@@ -66,7 +66,7 @@ def test_a_flow_takes_all_paths_where_switches_spread_packets(start):
     fabric.apply_sync(topo, wanted, running.targets, TICK_PS)
     source, destination, flow = topo.hosts["h1"], topo.hosts["h4"], Flow(6, 40000, 5000)
     walk = Walk(topo, running.tables(), source, destination, 4)
-    foretold = {tuple(hop.port.name for hop in path.hops): path.share for path in walk.of_flow(flow)}
+    foretold = {tuple(hop.port.name for hop in path.hops): path.share for path in walk.paths(flow)}
     frame = frame_of(source, destination, flow, 4)
     taken = [tuple(running.ports_taken(source, frame)) for _ in range(64)]
     assert set(taken) == foretold.keys()

@@ -8,7 +8,7 @@ import pytest
 from eeon_command import eeon
 from eeon_control import topology
 from eeon_control.errors import InputError
-from eeon_control.topology.netbox import Roles, import_
+from eeon_control.topology.netbox import ROLES, import_
 from eeon_control.units import Duration
 from expected_rows import bases, edited, value
 from hypothesis import given
@@ -23,10 +23,9 @@ def inventory() -> dict:
 
 
 def imported(value: dict, **more) -> tuple[str, list[str]]:
-    roles = Roles(ignored=("pdu",))
-    return import_(
-        json.dumps(value).encode(), "n.json", roles, name="site", delay=Duration.parse("500ns"), **more
-    )
+    roles = {**ROLES, "ignored": ("pdu",)}
+    delay = Duration.parse("500ns")
+    return import_(json.dumps(value).encode(), "n.json", roles, name="site", delay=delay, **more)
 
 
 def test_a_cable_has_one_end_a_side_in_netbox_before_3_3_too():
@@ -38,12 +37,6 @@ def test_a_cable_has_one_end_a_side_in_netbox_before_3_3_too():
     assert imported(old) == imported(inventory())
 
 
-def refusal(value: dict) -> str:
-    with pytest.raises(InputError) as error:
-        imported(value)
-    return str(error.value)
-
-
 def test_each_link_has_its_cable():
     assert "# cable 3: Ethernet10 - et-0/0/0" in imported(inventory())[0]
 
@@ -52,7 +45,10 @@ def test_answers_of_the_api_are_taken_as_they_come_and_pages_are_refused():
     pages = {kind: {"count": len(of), "next": None, "results": of} for kind, of in inventory().items()}
     assert imported(pages) == imported(inventory())
     pages["cables"]["next"] = "https://netbox/api/dcim/cables/?offset=50"
-    assert refusal(pages) == "n.json: error: cables: is one page of several; query NetBox with limit=0"
+    with pytest.raises(
+        InputError, match=r"^n\.json: error: cables: is one page of several; query NetBox with limit=0$"
+    ):
+        imported(pages)
 
 
 def test_of_a_server_with_two_links_the_first_interface_is_imported():
@@ -73,7 +69,7 @@ def test_of_a_server_with_two_links_the_first_interface_is_imported():
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"[" * 100_000, b'{"devices": 1}'])
 def test_what_is_no_export_is_refused_in_one_line(text):
     with pytest.raises(InputError) as error:
-        import_(text, "n.json", Roles(), name="site", delay=Duration(1))
+        import_(text, "n.json", ROLES, name="site", delay=Duration(1))
     assert len(str(error.value).splitlines()) == 1
 
 

@@ -60,38 +60,6 @@ def test_red_is_written_as_the_program_restricts_it(settings, tick):
         assert not allows(SCHEMA, action._replace(params=tuple((params | swapped).items())))
 
 
-@pytest.mark.parametrize(
-    ("weight", "rate", "mean", "milliseconds"),
-    [
-        # ns-2's weight at 1 Gbit/s, 2^-18 to the nearest power, after ln 2 / 2^-18 packets of 4 us.
-        ("1/262144", "1Gbps", "500B", 726.817),
-        ("1/512", "10Gbps", "1500B", 0.425454),
-        # Half of it is gone with each packet.
-        ("1/2", "1Gbps", "500B", 0.004),
-    ],
-)
-def test_an_idle_average_halves_with_as_many_mean_packets_as_its_weight_says(
-    weight, rate, mean, milliseconds
-):
-    red = Red(
-        mode="red", target_delay="500us", max_probability="100%", average_weight=weight, mean_packet=mean
-    )
-    settings = red.settings_at(DataRate.parse(rate))
-    assert float(settings.half_life_ps) / 1e9 == pytest.approx(milliseconds, rel=1e-5)
-
-
-def test_an_average_that_would_halve_within_a_tick_halves_in_one():
-    red = Red(mode="red", target_delay="500us", max_probability="100%", average_weight="1/2")
-    params = dict(red.settings_at(DataRate.parse("10Gbps")).to_action(Duration.parse("1us")).params)
-    assert (params["idle_halvings"], params["idle_shift"]) == (65_535, 0)
-
-
-def test_the_instantaneous_length_has_nothing_that_ages():
-    red = Red(mode="red", target_delay="500us", max_probability="100%")
-    params = dict(red.settings_at(DataRate.parse("1Gbps")).to_action(Duration.parse("1ns")).params)
-    assert (params["idle_halvings"], params["idle_shift"], params["mean_bytes"]) == (0, 0, 0)
-
-
 def test_a_probability_by_size_is_that_of_the_line_for_a_mean_packet():
     red = Red(mode="red", min="1000B", max="2000B", max_probability="50%", by_size=True)
     settings = red.settings_at(DataRate.parse("1Gbps"))

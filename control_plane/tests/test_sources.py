@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
 from eeon_control import sources
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,11 @@ _PLAIN = st.one_of(
 def test_what_is_written_is_read_back(value):
     text = sources.yaml_text({"key": value})
     assert sources.parse_yaml(text, "f.yaml").value == {"key": value}, text
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 5000, "0b" + "1" * 30_000, "9" * 5000])
+def test_a_number_that_is_too_long_for_python_to_print_is_text(number):
+    assert sources.parse_yaml(f"key: {number}", "f.yaml").value == {"key": number}
 
 
 def test_every_file_reads_the_same_without_libyaml(monkeypatch):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from eeon_control import topology
 from eeon_control.cli.options import Fabric
-from eeon_control.errors import EeonError, InputError
-from eeon_control.targets import Target, Targets, is_loopback, load_targets, resolve
+from eeon_control.errors import InputError
+from eeon_control.targets import Target, Targets, load_targets, resolve
 from eeon_control.tls import Tls
 
 certificates = pytest.importorskip(
@@ -77,21 +77,3 @@ def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(tmp_pa
     )
     text = "tick: 1ns\ntls: {ca: ca.pem, certificate: ca.pem, key: ca.key}\nswitches: {a: 'h:1'}\n"
     assert "tls.key: ca.key: is encrypted with a password" in refusal(tmp_path, text)
-
-
-def test_loopback_is_known_by_its_text():
-    for address in ("127.0.0.1:9090", "127.3.2.1:1", "[::1]:9090", "localhost:9090", "unix:/run/a.p4rt"):
-        assert is_loopback(address), address
-    for address in ("192.0.2.1:9090", "0.0.0.0:9090", "[::]:1", "localhost.example.net:9090"):
-        assert not is_loopback(address), address
-
-
-def test_two_switches_of_one_address_and_device_id_are_refused():
-    given = {
-        name: Target("127.0.0.1:1", 7 if name in ("leaf1", "spine2") else None)
-        for name in topology.load("leaf-spine-4").switches
-    }
-    with pytest.raises(
-        EeonError, match=r"spine2: 127.0.0.1:1 with device id 7 is already used by leaf1; give each switch"
-    ):
-        resolve(topology.load("leaf-spine-4"), given)

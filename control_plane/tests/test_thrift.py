@@ -119,18 +119,16 @@ def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
         asyncio.run(thrift.ask("leaf1", wrong, ThriftClient.elapsed_us))
 
 
-def test_without_a_thrift_address_the_targets_file_is_named():
-    with pytest.raises(
-        FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
-    ):
-        asyncio.run(thrift.ask("leaf1", Target("127.0.0.1:1", 1), ThriftClient.elapsed_us))
-
-
-def test_nobody_listening_is_told_with_the_switch_and_its_address():
-    with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
-        asyncio.run(
-            thrift.ask("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1"), ThriftClient.elapsed_us)
-        )
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        (None, "leaf1: no Thrift server is known; give `thrift` in the targets file"),
+        ("127.0.0.1:1", r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"),
+    ],
+)
+def test_a_server_that_is_unknown_or_not_there_is_told(address, says):
+    with pytest.raises(FabricError, match=says):
+        asyncio.run(thrift.ask("leaf1", Target("127.0.0.1:1", 1, None, address), ThriftClient.elapsed_us))
 
 
 @contextlib.contextmanager

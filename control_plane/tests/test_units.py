@@ -38,6 +38,13 @@ def test_any_text_is_read_or_refused_with_a_unit_error(text):
             kind.parse(text)
 
 
+def test_a_number_above_all_floats_is_no_probability():
+    with pytest.raises(
+        UnitError, match=r"^1000.*\.\.\. is not a probability: it must lie between 0% and 100%$"
+    ):
+        parse_probability(10**400)
+
+
 def test_a_size_above_the_limit_is_told_without_the_words_for_a_wrong_unit():
     with pytest.raises(UnitError, match="is not a number of bytes"):
         Bytes.parse("9" * 500 + "B")

@@ -10,7 +10,7 @@ from eeon_control.plan.waves import waves
 from eeon_control.targets import Targets
 from engine_switches import serving
 from killed_applies import killed
-from revisions import done
+from revisions import done, meant
 
 pytestmark = pytest.mark.system
 
@@ -24,11 +24,6 @@ OLD, NEW = "drop_tail", "mark_threshold"
 def targets():
     with serving(TOPOLOGY) as (_, addresses):
         yield Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
-
-
-def meant(name: str, targets: Targets) -> state.Intended:
-    """Returns the intended configuration of a packaged example."""
-    return state.Intended(TOPOLOGY, config.load(name), targets)
 
 
 def holds(targets, name: str) -> bool:
@@ -85,7 +80,7 @@ def history(store: state.StateStore) -> dict:
 
 
 def back_to_old(store, targets) -> None:
-    done(store, operations.apply, meant(OLD, targets))
+    done(store, operations.apply, meant(TOPOLOGY, OLD, targets.switches))
 
 
 @pytest.mark.slow
@@ -103,7 +98,7 @@ def test_rollout_killed_at_every_step_leads_to_old_or_new_on_all_switches(store,
         steps = check_killed_at(at, store, targets, gated=gated)
         if len(steps) < at:
             break
-        if store.current().intent.configuration == meant(NEW, targets).config.document.value:
+        if store.current().intent.configuration == config.load(NEW).document.value:
             back_to_old(store, targets)
         at += 1
     assert at > 45

@@ -29,7 +29,7 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
         f"--{name}",
         multiple=True,
         metavar="SLUG",
-        default=getattr(inventory.Roles(), "ignored" if name == "ignore" else name),
+        default=inventory.ROLES.get(name, ()),
         show_default=True,
         help=f"NetBox role of {what}; repeatable",
     )
@@ -68,7 +68,7 @@ def netbox(
     different speeds, a device of an unknown role.
     """
     text, source = options.content_of(file, inventory.MAX_BYTES)
-    roles = inventory.Roles(leaf, spine, host, ignore)
+    roles = {"leaf": leaf, "spine": spine, "host": host, "ignored": ignore}
     found, notes = inventory.import_(text, source, roles, name=name, delay=delay)
     topologies.from_text(found, f"the topology of {source}")  # checks the result against our own rules
     for note in notes:

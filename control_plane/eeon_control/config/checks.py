@@ -18,11 +18,14 @@ from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import Place, PlanError, Problem, Severity
 from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Settings, codec
+from eeon_control.printable import some
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
 from eeon_control.topology.model import Port, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 from eeon_control.validation import did_you_mean
+
+_SHOWN = 5  # maximum number of names in a message
 
 
 def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Problem]:
@@ -129,7 +132,7 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
         yield document.problem(
             ("roles", role.value),
             f"no queue profile for {len(ports)} port(s) of this role "
-            f"({_some(ports)}); name one under roles.{role.value}.queue",
+            f"({some(ports, _SHOWN)}); name one under roles.{role.value}.queue",
         )
 
 
@@ -148,14 +151,14 @@ def _names(
             yield document.problem(
                 (*at, "switches", name),
                 f"topology {topology.name} has no switch of that name{near}; "
-                f"it has {_some(topology.switches)}",
+                f"it has {some(topology.switches, _SHOWN)}",
                 name,
             )
     for name in ports:
         if topology.port(name) is None:
             switch = topology.switches.get(name.rpartition(":")[0])
             if switch is not None:
-                near = f"; {switch.name} has ports {_some(str(port.number) for port in switch.ports)}"
+                near = f"; {switch.name} has ports {some((str(one.number) for one in switch.ports), _SHOWN)}"
             else:
                 near = did_you_mean(name.rpartition(":")[0], topology.switches)
             yield document.problem(
@@ -207,19 +210,15 @@ def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     """Checks that AQMs per queue have traffic classes, and that each belongs to a known class."""
     for name, queue in _queues_in_use(config, used):
         path: KeyPath = ("profiles", "queue", name)
-        if not config.classes:
-            for key in ("scope",) if queue.scope == "queue" else ("class_aqm",) if queue.class_aqm else ():
-                yield config.document.problem(
-                    (*path, key), "needs traffic classes: without them a port has one queue; add `classes`"
-                )
-            continue
-        if queue.scope == "port":
-            if queue.class_aqm:
-                yield config.document.problem(
-                    (*path, "class_aqm"), "needs scope: queue; with scope: port a port has one AQM"
-                )
-            continue
-        yield from _class_aqms(config, (*path, "class_aqm"), queue)
+        if config.classes and queue.scope != "port":
+            yield from _class_aqms(config, (*path, "class_aqm"), queue)
+        elif not config.classes and (queue.scope == "queue" or queue.class_aqm):
+            key = "scope" if queue.scope == "queue" else "class_aqm"
+            rule = "needs traffic classes: without them a port has one queue; add `classes`"
+            yield config.document.problem((*path, key), rule)
+        elif queue.class_aqm:
+            rule = "needs scope: queue; with scope: port a port has one AQM"
+            yield config.document.problem((*path, "class_aqm"), rule)
 
 
 def _unknown_classes(config: FabricConfig, names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -227,7 +226,7 @@ def _unknown_classes(config: FabricConfig, names: Iterable[str]) -> Iterator[tup
     known = {DEFAULT_CLASS, *config.classes}
     for name in names:
         if name not in known:
-            yield name, f"{did_you_mean(name, known)}; there are {_some(sorted(known))}"
+            yield name, f"{did_you_mean(name, known)}; there are {some(sorted(known), _SHOWN)}"
 
 
 def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
@@ -272,7 +271,7 @@ def _qcn(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
             yield config.document.warning(
                 path,
                 "senders get two congestion signals: QCN messages, and the marks or drops of "
-                f"{_some(sorted(modes))}",
+                f"{some(sorted(modes))}",
             )
 
 
@@ -353,7 +352,8 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
     except PlanError as error:
         yield config.document.problem(path, f"{error} (port {port.name})", name)
         return
-    profile = config.profiles.pfc[name]
+    unchecked = config.profiles.pfc[name].headroom == "unchecked"
+    severity = Severity.WARNING if unchecked else Severity.ERROR
     if missing := shortage(at):
         yield config.document.problem(
             path,
@@ -362,7 +362,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             f"lower xoff by {missing}, or raise limit to {Bytes(at.xoff + at.headroom.total)}, "
             "or set xoff: auto",
             name,
-            severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
+            severity=severity,
         )
     if (late := lateness(at, port.rate)) > at.pause_time // 2:
         yield config.document.problem(
@@ -371,7 +371,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
             f"half that time may be {late} late (port {port.name}): the neighbour resumes before it "
             "arrives; set a longer pause",
             name,
-            severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
+            severity=severity,
         )
     eee = config.eee_of(port)
     if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
@@ -463,8 +463,3 @@ def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:
     own: KeyPath = ("profiles", "eee", name)
     attached = [path for path, given in config.levels(port, "eee") if given is not None]
     return next((path for path in [own, *attached] if config.document.get(path) is not None), ())
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
-    return ", ".join(listed[:5]) + (", ..." if len(listed) > 5 else "")

@@ -242,25 +242,16 @@ class FabricConfig(Strict):
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
         """Returns the places that may name a port's profile of a kind, most specific first, with their
         names."""
-        roles = getattr(self.roles, port.role.value)
-        levels: list[tuple[KeyPath, Attachment | HostAttachment | None]] = [
-            (("roles", port.role.value, kind), roles)
-        ]
+        role = port.role.value
+        levels = [(("roles", role, kind), getattr(self.roles, role))]
         if port.role is not PortRole.HOST:
-            levels = [
-                (("ports", port.name, kind), self.ports.get(port.name)),
-                (("switches", port.node, kind), self.switches.get(port.node)),
-                *levels,
-            ]
+            of_port, of_switch = self.ports.get(port.name), self.switches.get(port.node)
+            levels[:0] = [(("ports", port.name, kind), of_port), (("switches", port.node, kind), of_switch)]
         return [(path, getattr(level, kind, None)) for path, level in levels]
 
     def attached(self, port: Port, kind: Kind) -> str | None:
         """Returns the name of the profile of one kind that applies to a port, or None."""
-        levels = [getattr(self.roles, port.role.value)]
-        if port.role is not PortRole.HOST:
-            levels = [self.ports.get(port.name), self.switches.get(port.node), *levels]
-        names = (getattr(level, kind, None) for level in levels)
-        return next((name for name in names if name is not None), None)
+        return next((name for _, name in self.levels(port, kind) if name is not None), None)
 
     def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
         """Returns the settings of BMv2's own queue of a switch port; None if the configuration has none."""

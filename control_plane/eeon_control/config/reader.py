@@ -1,6 +1,7 @@
 """Reads configuration files into a checked FabricConfig."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -103,28 +104,14 @@ def _check_names(document: Document) -> Iterator[Problem]:
     for name in EEE_PRESETS:
         if document.has(("profiles", "eee", name)):
             yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
-    known = {
-        "queue": list(document.mapping(("profiles", "queue"))),
-        "eee": [*EEE_PRESETS, *document.mapping(("profiles", "eee"))],
-    }
-    for level in ("roles", "switches", "ports"):
-        for owner in document.mapping((level,)):
-            for kind, names in known.items():
-                named = document.get((level, owner, kind))
-                if isinstance(named, str) and named not in names:
-                    yield document.problem(
-                        (level, owner, kind),
-                        f"unknown {kind} profile{did_you_mean(named, names)}; "
-                        f"there are {', '.join(names) or 'none'}",
-                    )
-    pfc = list(document.mapping(("profiles", "pfc")))
-    for owner in document.mapping(("classes",)):
-        named = document.get(("classes", owner, "pfc"))
-        if isinstance(named, str) and named not in pfc:
-            yield document.problem(
-                ("classes", owner, "pfc"),
-                f"unknown pfc profile{did_you_mean(named, pfc)}; there are {', '.join(pfc) or 'none'}",
-            )
+    kinds = dict.fromkeys(("roles", "switches", "ports"), ("queue", "eee")) | {"classes": ("pfc",)}
+    for level, of_level in kinds.items():
+        for owner, kind in product(document.mapping((level,)), of_level):
+            known = [*(EEE_PRESETS if kind == "eee" else ()), *document.mapping(("profiles", kind))]
+            named = document.get((level, owner, kind))
+            if isinstance(named, str) and named not in known:
+                rule = f"unknown {kind} profile{did_you_mean(named, known)}; there are "
+                yield document.problem((level, owner, kind), rule + (", ".join(known) or "none"))
     if document.has(("roles", "host", "queue")):
         yield document.problem(
             ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"

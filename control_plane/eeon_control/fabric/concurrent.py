@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from finsy import P4Schema
@@ -36,23 +35,26 @@ async def in_turn(works: Iterable[Awaitable[T]]) -> list[T | FabricError]:
     return found
 
 
-async def open_all(
-    stack: AsyncExitStack,
+def sessions_of(
     targets: Mapping[str, Target],
     schema: P4Schema,
     *,
     election_id: int | None,
+    fresh: bool = False,
     owned: Owned | None = None,
 ) -> dict[str, P4RuntimeSession]:
-    """Opens a session with every switch, or raises one FabricError naming every failed switch."""
-    sessions = {
+    """Returns a session with every switch, not yet open."""
+    return {
         name: P4RuntimeSession(
-            name, target, schema, election_id=election_id, owned=None if owned is None else owned[name]
+            name,
+            target,
+            schema,
+            election_id=election_id,
+            fresh=fresh,
+            owned=None if owned is None else owned[name],
         )
         for name, target in targets.items()
     }
-    await each(sessions, stack.enter_async_context)
-    return sessions
 
 
 async def each(

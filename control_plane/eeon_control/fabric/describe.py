@@ -29,7 +29,8 @@ _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DE
 class Line:
     """`where`: a port, ports or switches, such as `leaf1:3 (to h3)`. `what`: the change there.
 
-    `ports` and `switches`: the same for programs; `ports` is empty for changes of a whole switch.
+    `ports` and `switches`: the same for programs; `ports` is empty for changes of a whole switch. These are
+    the keys of a plan in JSON, too.
     """
 
     where: str
@@ -64,25 +65,21 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
 def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     for change in changes:
-        match = change.entry.match
-        if change.entry.is_default:
+        table, match = change.entry.table, change.entry.match
+        if len(match) != 1 or not isinstance(match[0], Exact):
             continue
-        if change.entry.table == qcn.POINTS and isinstance(match[0], Exact):
-            number, priority = divmod(match[0].value, PRIORITIES)
-            old, new = (qcn.summary(_action(one)) for one in (change.before, change.after))
+        before, after = _action(change.before), _action(change.after)
+        number, priority = divmod(match[0].value, PRIORITIES)  # in tables of queues
+        if table == qcn.POINTS:
+            old, new = qcn.summary(before), qcn.summary(after)
             if old == new:  # only numbers that are computed from these differ
                 old, new = _text(change.before), _text(change.after)
             found[number].append(f"QCN of priority {priority} {old} -> {new}")
-            continue
-        if change.entry.table == QUEUE_AQM.name and match and isinstance(match[0], Exact):
-            number, priority = divmod(match[0].value, PRIORITIES)
-            text = QUEUE_AQM.describe_change(_action(change.before), _action(change.after), tick)
+        elif table == QUEUE_AQM.name:
+            text = QUEUE_AQM.describe_change(before, after, tick)
             found[number].append(f"priority {priority}: {text}")
-            continue
-        table = TABLES.get(change.entry.table)
-        if table is not None and len(match) == 1 and isinstance(match[0], Exact):
-            text = table.describe_change(_action(change.before), _action(change.after), tick)
-            found[match[0].value].append(text)
+        elif table in TABLES:
+            found[match[0].value].append(TABLES[table].describe_change(before, after, tick))
     return dict(sorted(found.items()))
 
 

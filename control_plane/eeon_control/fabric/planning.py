@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.fabric.concurrent import each, open_all
+from eeon_control.fabric.concurrent import each, sessions_of
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.undo import Snapshot, take_snapshot
@@ -78,7 +78,8 @@ async def plan_entries(
 ) -> FabricPlan:
     """Does the same for the intended entries, for the switches of `targets`. Raises FabricError."""
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, targets, schema, election_id=None, owned=owned)
+        sessions = sessions_of(targets, schema, election_id=None, owned=owned)
+        await each(sessions, stack.enter_async_context)
         taken = await each(sessions, take_snapshot)
     return plan_from(with_defaults({name: meant[name] for name in targets}, schema), taken, schema)
 

@@ -106,6 +106,7 @@ class P4RuntimeSession:
         self._election_id = election_id
         self._fresh = fresh
         self._owned = owned
+        self.is_open = False
         self._watches: bool | None = None  # None: unknown
 
     async def open(self) -> None:
@@ -124,15 +125,21 @@ class P4RuntimeSession:
                     await self._arbitrate(self._election_id)
                     if self._fresh and self._election_id < election.LARGEST:
                         await self._arbitrate(election.above(self._election_id))
-        except TimeoutError:
+        except BaseException as error:
             await self._client.close()
-            raise self._error(NO_ANSWER, GRPCStatusCode.DEADLINE_EXCEEDED) from None
-        except BaseException:
-            await self._client.close()
+            if isinstance(error, TimeoutError):
+                raise self._error(NO_ANSWER, GRPCStatusCode.DEADLINE_EXCEEDED) from None
             raise
+        self.is_open = True
+
+    def successor(self) -> Self:
+        """Returns a session that is not yet open, with the next election id, which no write in flight has."""
+        bid = election.above(self.election_id)
+        return type(self)(self.name, self._target, self.schema, election_id=bid, owned=self._owned)
 
     async def close(self) -> None:
         """Closes the stream and the channel; pending requests fail."""
+        self.is_open = False
         await self._client.close()
 
     async def __aenter__(self) -> Self:

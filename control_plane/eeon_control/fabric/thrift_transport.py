@@ -6,34 +6,14 @@ thriftpy2 gets only the parts that have passed.
 """
 
 import socket
-import struct
 import time
-from enum import IntEnum
+
+from thriftpy2.thrift import TType
 
 _CHUNK_BYTES = 1 << 16
 _MAX_DEPTH = 8
-_VERSION_MASK = 0xFFFF0000
-_VERSION_1 = 0x80010000  # Thrift's strict binary protocol
-
-
-class _Type(IntEnum):
-    """Type numbers of Thrift's binary protocol."""
-
-    STOP = 0
-    BOOL = 2
-    BYTE = 3
-    DOUBLE = 4
-    I16 = 6
-    I32 = 8
-    I64 = 10
-    STRING = 11
-    STRUCT = 12
-    MAP = 13
-    SET = 14
-    LIST = 15
-
-
-_WIDTH = {_Type.BOOL: 1, _Type.BYTE: 1, _Type.DOUBLE: 8, _Type.I16: 2, _Type.I32: 4, _Type.I64: 8}
+_VERSION_1 = b"\x80\x01"  # the first bytes of a message in Thrift's strict binary protocol
+_WIDTH = {TType.BOOL: 1, TType.BYTE: 1, TType.DOUBLE: 8, TType.I16: 2, TType.I32: 4, TType.I64: 8}
 
 
 class NoThrift(Exception):
@@ -85,34 +65,34 @@ class BoundedTransport:
         self._socket.close()
 
     def _walk_message(self) -> None:
-        if self._number(4) % (1 << 32) & _VERSION_MASK != _VERSION_1:
+        if self._take(4)[:2] != _VERSION_1:
             raise NoThrift
         self._take(self._number(4))  # the method's name
         self._take(4)  # the call's number
-        self._walk(_Type.STRUCT, _MAX_DEPTH)
+        self._walk(TType.STRUCT, _MAX_DEPTH)
 
     def _walk(self, kind: int, depth: int) -> None:
         self._values += 1
         if not depth or self._values > self._answer_bytes:
             raise NoThrift
         match kind:
-            case _Type.STRING:
+            case TType.STRING:
                 self._take(self._number(4))
-            case _Type.STRUCT:
-                while (field := self._number(1)) != _Type.STOP:
+            case TType.STRUCT:
+                while (field := self._number(1)) != TType.STOP:
                     self._take(2)
                     self._walk(field, depth - 1)
-            case _Type.LIST | _Type.SET:
+            case TType.LIST | TType.SET:
                 element = self._number(1)
                 for _ in range(self._count()):
                     self._walk(element, depth - 1)
-            case _Type.MAP:
+            case TType.MAP:
                 key, value = self._number(1), self._number(1)
                 for _ in range(self._count()):
                     self._walk(key, depth - 1)
                     self._walk(value, depth - 1)
             case _ if kind in _WIDTH:
-                self._take(_WIDTH[_Type(kind)])
+                self._take(_WIDTH[kind])
             case _:
                 raise NoThrift
 
@@ -123,10 +103,9 @@ class BoundedTransport:
         return count
 
     def _number(self, width: int) -> int:
-        value: int = struct.unpack({1: "!b", 4: "!i"}[width], self._take(width))[0]
-        return value
+        return int.from_bytes(self._take(width), "big", signed=True)
 
-    def _take(self, size: int) -> memoryview:
+    def _take(self, size: int) -> bytes:
         end = self._walked + size
         if size < 0 or end > self._answer_bytes:
             raise NoThrift
@@ -141,4 +120,4 @@ class BoundedTransport:
             self._received += chunk
         taken = bytes(self._received[self._walked : end])
         self._walked = end
-        return memoryview(taken)
+        return taken

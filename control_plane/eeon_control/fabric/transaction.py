@@ -21,7 +21,7 @@ from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyError, EeonError, FabricError, NothingWritten
 from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric.bmv2_queues import Queues
-from eeon_control.fabric.concurrent import each, failures_of, open_all
+from eeon_control.fabric.concurrent import each, failures_of, sessions_of
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
 from eeon_control.fabric.progress import Observer, Rollout, Step, nobody
@@ -104,27 +104,18 @@ async def apply(
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
         with _nothing_written():
-            sessions = await open_all(stack, resolved, schema, election_id=election_id, owned=owned)
-        steps: dict[str, Step] = {}
-
-        def observe(step: Step, switch: str) -> None:
-            if step not in (Step.UNDOING, Step.UNDONE):
-                steps[switch] = step
-            observer(step, switch)
-
+            sessions = sessions_of(resolved, schema, election_id=election_id, owned=owned)
+            await each(sessions, stack.enter_async_context)
         transaction = _Transaction(
             wanted,
             resolved,
             schema,
-            election_id,
             sessions,
             ledger or Ledger(),
-            observe,
-            steps,
+            observer,
             bmv2_queues.of_fabric(topology, config, resolved),
             queues_before or {},
             rollout or Rollout((tuple(resolved),)),
-            owned,
         )
         return await transaction.run()
 
@@ -134,16 +125,18 @@ class _Transaction:
     wanted: Mapping[str, tuple[Entry, ...]]
     targets: Mapping[str, Target]
     schema: P4Schema
-    election_id: int
     sessions: Mapping[str, P4RuntimeSession]
     ledger: Ledger
     observer: Observer
-    last_step: Mapping[str, Step]
     queues: Queues
     queues_before: Queues
     rollout: Rollout
-    owned: Owned | None
+    last_step: dict[str, Step] = field(default_factory=dict)
     queues_set: set[str] = field(default_factory=set)
+
+    def _at(self, step: Step, switch: str) -> None:
+        self.last_step[switch] = step
+        self.observer(step, switch)
 
     async def run(self) -> ApplyReport:
         with _nothing_written():
@@ -222,24 +215,24 @@ class _Transaction:
 
     async def _read(self, session: P4RuntimeSession) -> Snapshot:
         found = await take_snapshot(session)
-        self.observer(Step.READ, session.name)
+        self._at(Step.READ, session.name)
         return found
 
     async def _write(self, session: P4RuntimeSession, todo: FabricPlan) -> None:
-        self.observer(Step.WRITING, session.name)
+        self._at(Step.WRITING, session.name)
         one = todo.switches[session.name]
         changes: list[Change] | tuple[Change, ...] = one.changes
         if one.push_pipeline:
             await session.push_pipeline(keep_entries=one.keep_entries)
-            self.observer(Step.LOADED, session.name)
+            self._at(Step.LOADED, session.name)
             # A new program has its own default entries, and after RECONCILE_AND_COMMIT also earlier ones.
             changes = difference(await session.read_entries(TABLES), self.wanted[session.name])
         await session.write_changes(changes)
-        self.observer(Step.WRITTEN, session.name)
+        self._at(Step.WRITTEN, session.name)
 
     async def _verify(self, session: P4RuntimeSession) -> None:
         await verify(session, self.wanted[session.name])
-        self.observer(Step.VERIFIED, session.name)
+        self._at(Step.VERIFIED, session.name)
 
     def _ledger_says(self, work: Callable[[], None]) -> dict[str, str]:
         try:
@@ -262,10 +255,7 @@ class _Transaction:
                 return "it may hold part of the new configuration"
 
     async def _undo(self, before: Mapping[str, Snapshot], begun: Sequence[str], why: str) -> Undone:
-        touched = {name: before[name] for name in begun}
-        back = await undo(
-            touched, self.targets, self.schema, self.election_id, self.observer, self.sessions, self.owned
-        )
+        back = await undo({name: before[name] for name in begun}, self.sessions, self.observer)
         if self.queues_set:
             back = await self._undo_queues(back)
         if not back.not_undone:

@@ -9,7 +9,6 @@ messages.
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -18,7 +17,6 @@ from finsy.proto import p4i, p4r
 from google.protobuf.message import DecodeError, Message
 from pydantic import ConfigDict, PlainSerializer, PlainValidator
 
-from eeon_control import election
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import clone_sessions
@@ -27,9 +25,8 @@ from eeon_control.fabric.diff import differ, difference
 from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import profile_requests, program_defaults, table_requests
-from eeon_control.plan import TABLES, Entry, Owned, entries_digest
+from eeon_control.plan import TABLES, Entry, entries_digest
 from eeon_control.program import only_adds
-from eeon_control.targets import Target
 
 
 def _in_base64(kind: type[Message]) -> tuple[PlainValidator, PlainSerializer]:
@@ -125,54 +122,35 @@ class Undone:
 
 
 async def undo(
-    before: Mapping[str, Snapshot],
-    targets: Mapping[str, Target],
-    schema: P4Schema,
-    election_id: int,
-    observer: Observer,
-    sessions: Mapping[str, P4RuntimeSession] | None = None,
-    owned: Owned | None = None,
+    before: Mapping[str, Snapshot], sessions: Mapping[str, P4RuntimeSession], observer: Observer
 ) -> Undone:
     """Restores every switch of `before` to its snapshot and verifies that by reading.
 
-    `sessions`: open sessions. If one fails, it may itself be the fault; its switch gets another attempt over
-    a new session, whose election id no write in flight can have. `owned`: as in `apply`.
+    `sessions`: with these switches and others. One that is not open is opened. If an open one fails, it may
+    itself be the fault; its switch gets another attempt over its successor.
     """
     notes: dict[str, str] = {}
 
-    async def back(session: P4RuntimeSession) -> None:
-        note = await restore(session, before[session.name])
-        if note:
-            notes[session.name] = note
-
     async def bring_back(session: P4RuntimeSession) -> None:
         observer(Step.UNDOING, session.name)
-        old = (sessions or {}).get(session.name)
-        try:
-            if old is None:
-                raise FabricError("no session is open")
-            await back(old)
-        except FabricError:
-            if old is not None:
-                await old.close()  # the switch may notice the end late
-            async with AsyncExitStack() as stack:
-                await back(await stack.enter_async_context(session))
+        note = await _restored(session, before[session.name])
+        if note:
+            notes[session.name] = note
         observer(Step.UNDONE, session.name)
 
-    def fresh_session(name: str) -> P4RuntimeSession:
-        old = (sessions or {}).get(name)
-        return P4RuntimeSession(
-            name,
-            targets[name],
-            schema,
-            election_id=election_id if old is None else election.above(old.election_id),
-            fresh=old is None,
-            owned=None if owned is None else owned[name],
-        )
-
-    fresh = {name: fresh_session(name) for name in before}
-    not_undone = await failures_of(fresh, bring_back)
+    not_undone = await failures_of({name: sessions[name] for name in before}, bring_back)
     return Undone(tuple(name for name in before if name not in not_undone), not_undone, notes)
+
+
+async def _restored(session: P4RuntimeSession, snapshot: Snapshot) -> str:
+    if session.is_open:
+        try:
+            return await restore(session, snapshot)
+        except FabricError:
+            await session.close()  # the switch may notice the end late
+            session = session.successor()
+    async with session:
+        return await restore(session, snapshot)
 
 
 async def _restore_entries(session: P4RuntimeSession, entries: list[Entry]) -> None:

@@ -9,6 +9,7 @@ from finsy import P4Schema
 from eeon_control import program as programs
 from eeon_control.errors import FabricError
 from eeon_control.fabric.bmv2_queues import of_fabric, set_all
+from eeon_control.fabric.concurrent import sessions_of
 from eeon_control.fabric.planning import plan_entries
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
@@ -80,7 +81,8 @@ async def recover(work: Work) -> Recovered | None:
     if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
         return Recovered(Direction.FORWARD, revision.number, killed, touched)
-    back = await undo(journal.before, targets, schema, work.bid(), work.observer, owned=ours)
+    sessions = sessions_of(targets, schema, election_id=work.bid(), fresh=True, owned=ours)
+    back = await undo(journal.before, sessions, work.observer)
     set_before = queues_in_force(work, meant)
     left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
     if back.not_undone or left:

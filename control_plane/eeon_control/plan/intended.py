@@ -22,12 +22,13 @@ from eeon_control.plan import classes, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import ADMIT, Router, ecmp_seed
 from eeon_control.port_settings import ByQueueSettings, Settings
+from eeon_control.routing import ROUTE_TABLES
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
 # The controller's tables. Entries in them that are not intended are deleted.
 TABLES: tuple[str, ...] = (
-    *("switch_config", ADMIT, "ipv4_route", "ipv6_route"),
+    *("switch_config", ADMIT, *ROUTE_TABLES.values()),
     *classes.TABLES,
     *qcn.TABLES,
     *pfc.TABLES,
@@ -108,32 +109,25 @@ class _PortEntries:
         """Returns the entries of one port: three, and one for each queue that has an AQM of its own."""
         settings = self.config.settings_of(port)
         kind = (port.number, settings.queue_name, settings.eee_name, port.rate, port.overhead)
-        entries = self._entries.get(kind)
-        if entries is None:
-            match = (Exact("port", port.number),)
-            actions = self._actions_of(port, settings)
-            entries = self._entries[kind] = (
-                *self._of_queues(port, settings),
-                *(Entry(table, match, action) for table, action in actions),
-            )
-        return entries
+        if kind not in self._entries:
+            self._entries[kind] = tuple(self._made(port, settings))
+        return self._entries[kind]
 
-    def _of_queues(self, port: Port, settings: PortSettings) -> Iterator[Entry]:
+    def _made(self, port: Port, settings: PortSettings) -> Iterator[Entry]:
         for priority, aqm in settings.queue_aqms.items():
             match = (Exact("queue", port.number * PRIORITIES + priority),)
             action = aqm.settings_at(port.rate).to_action(self.tick)
             yield Entry(port_settings.QUEUE_AQM.name, match, (action,))
-
-    def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
-        queue = settings.queue
+        match = (Exact("port", port.number),)
         meant: dict[str, Settings] = {
-            port_settings.BUFFER.name: queue.limit(),
-            port_settings.AQM.name: (
-                ByQueueSettings() if settings.queue_aqms else queue.aqm.settings_at(port.rate)
-            ),
+            port_settings.BUFFER.name: settings.queue.limit(),
+            port_settings.AQM.name: settings.queue.aqm.settings_at(port.rate),
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
-        return tuple((table, (meant[table].to_action(self.tick),)) for table in port_settings.TABLES)
+        if settings.queue_aqms:
+            meant[port_settings.AQM.name] = ByQueueSettings()
+        for table in port_settings.TABLES:
+            yield Entry(table, match, (meant[table].to_action(self.tick),))
 
 
 def _copies() -> Entry:

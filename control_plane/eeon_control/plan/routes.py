@@ -25,11 +25,11 @@ from eeon_control.config import Routing
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import Action, Entry, Exact, Lpm
 from eeon_control.errors import PlanError
+from eeon_control.routing import ROUTE_TABLES
 from eeon_control.topology import Port, PortRole, Switch, Topology, mac_number
 
 ADMIT = "l3_admit"
 ADMITTED = "admit_to_l3"
-_TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
 _Match = tuple[str, tuple[Lpm, ...]]  # a table and its match
 
@@ -235,7 +235,7 @@ def around(
     if not dead:
         return dict(entries)
     router = Router(topology, routing, dead)
-    tables = {table for table, _ in _TABLE.values()}
+    tables = ROUTE_TABLES.values()
     found = {}
     for name, of in entries.items():
         left = router.entries(topology.switches[name])
@@ -273,5 +273,4 @@ def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
 
 
 def _match(address: IPv4Address | IPv6Address, length: int) -> _Match:
-    table, width = _TABLE[address.version]
-    return table, (Lpm("dst", int(address), length, width),)
+    return ROUTE_TABLES[address.version], (Lpm("dst", int(address), length, address.max_prefixlen),)

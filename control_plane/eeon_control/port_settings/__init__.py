@@ -5,15 +5,14 @@
     settings = port_settings.AQM.from_action(action, tick)   # the settings of an action that was read
     settings.describe()                                      # in words
 
-Each has a file: `buffer`, `by_queue`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. It has the model
-of the configuration (pydantic; the profile), the settings at one port, and their conversion to the P4
-program's action. To add an AQM: write its file, add its profile to `Aqm` and its settings to `AQM` below, and
+Each has a file: `buffer`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. It has the model of the
+configuration (pydantic; the profile), the settings at one port, and their conversion to the P4 program's
+action. To add an AQM: write its file, add its profile to `Aqm` and its settings to `AQM` below, and
 write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
 """
 
 from eeon_control.port_settings.buffer import BufferLimit, BufferLimitBesideHeld, BufferLimitInPackets
-from eeon_control.port_settings.by_queue import ByQueueSettings
-from eeon_control.port_settings.codec import IN_TICKS, PortTable, Settings
+from eeon_control.port_settings.codec import IN_TICKS, ByQueueSettings, PortTable, Settings
 from eeon_control.port_settings.codel import Codel, CodelSettings
 from eeon_control.port_settings.drop_tail import DropTail, DropTailSettings
 from eeon_control.port_settings.eee import Eee, EeeOff, EeeSettings

@@ -89,6 +89,14 @@ class WithoutParameters(Settings):
 
 
 @dataclass(frozen=True)
+class ByQueueSettings(WithoutParameters):
+    """The port's AQM is the AQM of the packet's queue, in the table `queue_aqm`."""
+
+    action: ClassVar[str] = "by_queue"
+    text: ClassVar[str] = "by queue"
+
+
+@dataclass(frozen=True)
 class PortTable:
     """A table of the program with one entry per port, or per queue of a port.
 

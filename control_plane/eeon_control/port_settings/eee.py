@@ -136,13 +136,10 @@ class Eee(EeeTimers):
     def at(self, rate: DataRate, phy: PhyTimes | None = None) -> Eee:
         """Returns the profile on links of one speed; `phy` supplies missing sleep and wake times."""
         merged = self._merged(rate)
-        if merged.mode != "off" and phy is not None:
-            given = {
-                "sleep": phy.sleep if merged.sleep is None else merged.sleep,
-                "wake": phy.wake if merged.wake is None else merged.wake,
-            }
-            merged = merged.model_copy(update=given)
-        return merged
+        if merged.mode == "off" or phy is None:
+            return merged
+        missing = [key for key in ("sleep", "wake") if getattr(merged, key) is None]
+        return merged.model_copy(update={key: getattr(phy, key) for key in missing})
 
     def timers(self, rate: DataRate) -> tuple[Duration, Duration]:
         """Returns (sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError if

@@ -14,6 +14,7 @@ from math import ceil, log, log1p, log2
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from eeon_control.constants import RED_DEPTH_ONE, RED_PROBABILITY_ONE, RED_RAMP_BITS
 from eeon_control.entries import Action
@@ -87,33 +88,21 @@ def _mean_packet(text: object) -> Bytes:
     return size
 
 
+def _number_or(pattern: str, example: str, **limits: float) -> JsonSchemaValue:
+    """Returns the JSON Schema of a number within limits, or of a text with this pattern."""
+    text = {"type": "string", "pattern": rf"^\s*{pattern}\s*$", "examples": [example]}
+    return {"anyOf": [text, {"type": "number", **limits}]}
+
+
 MeanPacketText = Annotated[Bytes, *of_text(_mean_packet, text_schema(Bytes, examples=["500B"]))]
 ThresholdText = Annotated[
     Bytes | Packets, *of_text(_threshold, text_schema(Bytes, Packets, examples=["65pkt", "97.5KB"]))
 ]
 ProbabilityText = Annotated[
-    Fraction,
-    *of_text(
-        parse_probability,
-        {
-            "anyOf": [
-                {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$", "examples": ["2%"]},
-                {"type": "number", "minimum": 0, "maximum": 1},
-            ]
-        },
-    ),
+    Fraction, *of_text(parse_probability, _number_or(r"[0-9]+(\.[0-9]+)?\s*%?", "2%", minimum=0, maximum=1))
 ]
 WeightText = Annotated[
-    int,
-    *of_text(
-        _average_shift,
-        {
-            "anyOf": [
-                {"type": "string", "pattern": r"^\s*[0-9.]+(/[0-9]+)?\s*$", "examples": ["1/512"]},
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-            ]
-        },
-    ),
+    int, *of_text(_average_shift, _number_or(r"[0-9.]+(/[0-9]+)?", "1/512", exclusiveMinimum=0, maximum=1))
 ]
 
 
@@ -318,23 +307,19 @@ class RedSettings(Settings):
         return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}{size}"
 
     def parts(self) -> dict[str, str]:
-        ramp = self.max_probability
+        ramp, idle = self.max_probability, "stays"
+        if self.half_life_ps is not None:
+            idle = f"halves in {float(self.half_life_ps / 10**9):.4g} ms"
         return {
             "minimum": codec.size_text(self.min),
             "maximum": codec.size_text(self.max),
             "maximum probability": "none" if ramp is None else format_probability(round(ramp, 6)),
             "average": f"weight 1/{1 << self.average_shift}" if self.average_shift else "none",
-            "idle average": _half_life_text(self.half_life_ps),
+            "idle average": idle,
             "probability": "the same for all" if self.mean_packet is None else f"that of {self.mean_packet}",
             "ECN": codec.on_off(self.ecn),
             "protects": codec.protects(self.protect),
         }
-
-
-def _half_life_text(half_life_ps: Fraction | None) -> str:
-    if half_life_ps is None:
-        return "stays"
-    return f"halves in {float(half_life_ps / 10**9):.4g} ms"
 
 
 def depth_of(average: int) -> Fraction:

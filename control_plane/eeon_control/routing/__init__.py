@@ -1,7 +1,7 @@
 """The paths of packets through the fabric, computed from the switches' routes. Pure.
 
 walk = Walk(topology, {"leaf1": SwitchRoutes(...), ...}, topology.hosts["h1"], topology.hosts["h3"])
-next(walk.of_flow(Flow.parse("tcp,40000,5000"))).switches          # ("leaf1", "spine2", "leaf2")
+next(walk.paths(Flow.parse("tcp,40000,5000"))).switches          # ("leaf1", "spine2", "leaf2")
 """
 
 from eeon_control.routing.flow_hash import Flow

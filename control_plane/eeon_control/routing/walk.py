@@ -1,6 +1,5 @@
 """The path of a flow from host to host, and all paths that ECMP may choose, by the switches' routes."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
@@ -53,17 +52,10 @@ class Walk:
     version: int = 4
     down: LinksDown | None = None
 
-    def of_flow(self, flow: Flow) -> Iterator[Path]:
-        """Returns the path of a flow; several if switches choose per packet."""
-        return self._from(*self._start(), Path((), 1.0), flow)
-
-    def all(self) -> Iterator[Path]:
-        """Returns all paths, in the order of the groups' members."""
-        return self._from(*self._start(), Path((), 1.0), None)
-
-    def _start(self) -> tuple[Endpoint, int]:
-        """Returns the leaf's port at which the source's packets arrive, and their destination MAC."""
-        return self.source.port.peer, mac_number(self.source.gateway_mac)
+    def paths(self, flow: Flow | None = None) -> Iterator[Path]:
+        """Returns the path of a flow, several if switches choose per packet; without a flow, all paths, in
+        the order of the groups' members."""
+        return self._from(self.source.port.peer, mac_number(self.source.gateway_mac), Path((), 1.0), flow)
 
     def _from(self, ingress: Endpoint, dst_mac: int, way: Path, flow: Flow | None) -> Iterator[Path]:
         """Returns the paths that begin with `way`."""
@@ -85,45 +77,33 @@ class Walk:
         elif not route.members:
             why = route.fault or "its group has no members"
             yield replace(way, fault=f"{name}: {route.prefix.text}: {why}")
-        elif flow is None or routes.per_packet:
-            members = self._in_use(name, route)
-            for action, copies in Counter(members).items():
-                yield from self._over(action, name, route, way, copies / len(members), None, flow)
         else:
-            key = ecmp_key(self._address(self.source), address, flow, routes.seed)
-            members = self._in_use(name, route)
-            action = members[key % len(members)]
-            part = members.count(action) / len(members)
-            yield from self._over(action, name, route, way, part, key, flow)
+            members, key = self._in_use(name, route), None
+            chosen = dict.fromkeys(members)
+            if flow is not None and not routes.per_packet:
+                key = ecmp_key(self._address(self.source), address, flow, routes.seed)
+                chosen = dict.fromkeys([members[key % len(members)]])
+            for action in chosen:
+                params, part = dict(action.params), members.count(action) / len(members)
+                onward = replace(way, share=way.share * part)
+                port = self.topology.port(f"{name}:{params.get('port')}")
+                if port is not None:
+                    onward = replace(onward, hops=(*way.hops, Hop(name, port, route, part, key)))
+                    yield from self._over(port, params["dst_mac"], onward, flow)
+                    continue
+                why = f": {action} does not forward it"
+                if "port" in params:
+                    why = f" leads to port {params['port']}, which has no link"
+                yield replace(onward, fault=f"{name}: {route.prefix.text}{why}")
 
-    def _over(
-        self,
-        action: Action,
-        name: str,
-        route: Route,
-        way: Path,
-        part: float,
-        key: int | None,
-        flow: Flow | None,
-    ) -> Iterator[Path]:
-        way = replace(way, share=way.share * part)
-        params = dict(action.params)
-        number = params.get("port")
-        if number is None:
-            yield replace(way, fault=f"{name}: {route.prefix.text}: {action} does not forward it")
-            return
-        port = self.topology.port(f"{name}:{number}")
-        if port is None:
-            why = f"{name}: {route.prefix.text} leads to port {number}, which has no link"
-            yield replace(way, fault=why)
-            return
-        way = replace(way, hops=(*way.hops, Hop(name, port, route, part, key)))
+    def _over(self, port: Port, dst_mac: int, way: Path, flow: Flow | None) -> Iterator[Path]:
+        """Returns the paths that begin with `way`, whose last hop's egress port is `port`."""
         dead = self.down.at(port) if self.down is not None else None
         peer = port.peer.node
         if dead is not None:
             yield replace(way, fault=dead)
         elif peer in self.topology.switches:
-            yield from self._from(port.peer, params["dst_mac"], way, flow)
+            yield from self._from(port.peer, dst_mac, way, flow)
         elif peer == self.destination.name:
             yield way
         else:
@@ -131,9 +111,8 @@ class Walk:
 
     def _in_use(self, name: str, route: Route) -> tuple[Action, ...]:
         """Returns the members that the switch does not skip; all of them if it skips all, and drops."""
-        return (
-            tuple(one for one in route.members if not self._is_passed_over(name, one, route)) or route.members
-        )
+        serving = tuple(one for one in route.members if not self._is_passed_over(name, one, route))
+        return serving or route.members
 
     def _is_passed_over(self, name: str, action: Action, route: Route) -> bool:
         if self.down is None or action not in route.watching:

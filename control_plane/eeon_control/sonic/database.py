@@ -124,23 +124,19 @@ class Database:
 
 def parse(text: bytes, source: str) -> Database:
     """Parses a file's content. Raises InputError with all errors in its form."""
-    problems = Problems(source)
     if len(text) > MAX_BYTES:
-        problems.add(
-            "", f"{len(text)} bytes; the limit is {MAX_BYTES}. Keep the tables of ports and queues only"
-        )
-        problems.check()
+        rule = f"{len(text)} bytes; the limit is {MAX_BYTES}. Keep the tables of ports and queues only"
+        raise InputError.of(source, rule)
     try:
         document = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
         # A number with thousands of digits also causes a ValueError.
-        problems.add(
-            "", f"is not JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
-        )
-        problems.check()
+        rule = f"is not JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
+        raise InputError.of(source, rule) from None
     if not isinstance(document, _Object):
-        problems.add("", 'is not an object of tables; a CONFIG_DB file begins with {"PORT": {...')
-        problems.check()
+        rule = 'is not an object of tables; a CONFIG_DB file begins with {"PORT": {...'
+        raise InputError.of(source, rule)
+    problems = Problems(source)
     _check_form(document, problems)
     tables: dict[str, dict[str, Row]] = {}
     no_tables = []

@@ -1,10 +1,10 @@
 """Converts a configuration to rows of CONFIG_DB."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from eeon_control.config import FabricConfig, Queue
-from eeon_control.port_settings import Codel, DropTail, Red
+from eeon_control.config import FabricConfig
+from eeon_control.port_settings import Aqm, Codel, DropTail, Red
 from eeon_control.printable import some
 from eeon_control.sonic.database import WRED_THRESHOLD_MAX, Database, Problems, is_given, match_ports, places
 from eeon_control.sonic.importing import COLOURS
@@ -15,6 +15,7 @@ _NAME = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9_]{0,31}")
 """SONiC's pattern for names of WRED profiles (sonic-wred-profile.yang)."""
 
 Patch = dict[str, dict[str, dict[str, str]]]
+_Refuse = Callable[[str, str, object], None]  # key, why it cannot be mapped, value
 
 
 def export(
@@ -35,13 +36,13 @@ def export(
     problems = Problems(database.source)
     ports = match_ports(database, switch, problems)
     refused = Problems(source)
+
+    def refuse(key: str, why: str, value: object) -> None:
+        refused.add(key, f"cannot be mapped: {why}", str(value))
+
     if config.classes:
-        refused.add(
-            "classes",
-            "cannot be mapped: the export has one queue per port, for all packets. Use a configuration "
-            "without classes",
-            ", ".join(sorted(config.classes)),
-        )
+        why = "the export has one queue per port, for all packets. Use a configuration without classes"
+        refuse("classes", why, ", ".join(sorted(config.classes)))
     patch: Patch = {"WRED_PROFILE": {}, "BUFFER_PROFILE": {}, "QUEUE": {}, "BUFFER_QUEUE": {}}
     for name, port in ports.items():
         if config.attached(port, "queue") is None:
@@ -50,39 +51,28 @@ def export(
             continue
         settings = config.settings_of(port)
         called = settings.queue_name
+        at = f"profiles.queue.{called}"
         if settings.eee.mode != "off":
-            refused.add(
-                f"{port.name}.eee",
-                f"cannot be mapped: CONFIG_DB has no {settings.eee.mode} EEE. Attach eee: off to this port",
-                settings.eee_name,
-            )
+            why = f"CONFIG_DB has no {settings.eee.mode} EEE. Attach eee: off to this port"
+            refuse(f"{port.name}.eee", why, settings.eee_name)
         if not _NAME.fullmatch(called):
-            refused.add(
-                f"profiles.queue.{called}",
-                "is not a name that SONiC accepts: letters, digits, - and _, at most 32. Rename the profile",
-            )
+            names = "letters, digits, - and _, at most 32"
+            refused.add(at, f"is not a name that SONiC accepts: {names}. Rename the profile")
         if settings.queue.held_packets == "outside" or not isinstance(settings.queue.buffer, Bytes):
-            refused.add(
-                f"profiles.queue.{called}.buffer",
-                "cannot be mapped: SONiC's thresholds count bytes, held packets included. Give a buffer in "
-                "bytes and leave held_packets out",
-                str(settings.queue.buffer),
+            refuse(
+                f"{at}.buffer",
+                "SONiC's thresholds count bytes, held packets included. Give a buffer in bytes and leave "
+                "held_packets out",
+                settings.queue.buffer,
             )
         if settings.queue.qcn is not None:
-            refused.add(
-                f"profiles.queue.{called}.qcn",
-                "cannot be mapped: CONFIG_DB has no QCN. Leave qcn out",
-                str(settings.queue.qcn.set_point),
-            )
-        wred = _wred(settings.queue, f"profiles.queue.{called}.aqm", refused)
+            refuse(f"{at}.qcn", "CONFIG_DB has no QCN. Leave qcn out", settings.queue.qcn.set_point)
+        wred = _wred(settings.queue.aqm, f"{at}.aqm", refuse)
         if wred is not None:
             patch["WRED_PROFILE"][called] = wred
             patch["QUEUE"][f"{name}|{queue}"] = {"wred_profile": called}
-        patch["BUFFER_PROFILE"][called] = {
-            "pool": pool,
-            "size": "0",
-            "static_th": str(int(settings.queue.buffer_bytes)),
-        }
+        limit = str(int(settings.queue.buffer_bytes))
+        patch["BUFFER_PROFILE"][called] = {"pool": pool, "size": "0", "static_th": limit}
         patch["BUFFER_QUEUE"][f"{name}|{queue}"] = {"profile": called}
     _check_kept(database, ports, queue, patch, problems)
     problems.check()
@@ -141,57 +131,37 @@ def _check_kept(
             )
 
 
-def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
-    """Returns a WRED profile, or None for a queue without one."""
-    aqm = queue.aqm
+def _wred(aqm: Aqm, at: str, refuse: _Refuse) -> dict[str, str] | None:
+    """Returns a WRED profile, or None for a queue without one. `at`: the AQM's key."""
     if isinstance(aqm, DropTail):
         return None
     if not isinstance(aqm, Red):
         what = "CoDel" if isinstance(aqm, Codel) else "a marking threshold without drops"
-        refused.add(
-            f"{at}.mode",
-            f"cannot be mapped: SONiC's releases have WRED only, not {what}. The closest is red with min "
-            "and max in bytes and protect: ect",
-            aqm.mode,
-        )
+        closest = "The closest is red with min and max in bytes and protect: ect"
+        refuse(f"{at}.mode", f"SONiC's releases have WRED only, not {what}. {closest}", aqm.mode)
         return None
     low, high, percent = aqm.min, aqm.max, aqm.max_probability * 100
     if not isinstance(low, Bytes) or not isinstance(high, Bytes):
-        refused.add(
-            f"{at}.target_delay" if aqm.target_delay else f"{at}.min",
-            "cannot be mapped: SONiC's thresholds count bytes. Give min and max in bytes",
-            str(aqm.target_delay or low),
-        )
+        key, value = ("target_delay", aqm.target_delay) if aqm.target_delay else ("min", low)
+        refuse(f"{at}.{key}", "SONiC's thresholds count bytes. Give min and max in bytes", value)
         low = high = None
     elif high > WRED_THRESHOLD_MAX:
-        refused.add(
-            f"{at}.max", f"cannot be mapped: SONiC's thresholds are at most {WRED_THRESHOLD_MAX}", str(high)
-        )
+        refuse(f"{at}.max", f"SONiC's thresholds are at most {WRED_THRESHOLD_MAX}", high)
     if aqm.protect != "ect":
-        refused.add(
+        refuse(
             f"{at}.protect",
-            "cannot be mapped: SONiC's WRED protects only ECT packets, and drops ACKs and SYNs early. Set "
-            "protect: ect to accept this",
+            "SONiC's WRED protects only ECT packets, and drops ACKs and SYNs early. Set protect: ect to "
+            "accept this",
             aqm.protect,
         )
     if aqm.average_shift:
-        refused.add(
-            f"{at}.average_weight",
-            "cannot be mapped: CONFIG_DB has no averaging weight. Set average_weight: 1",
-            f"1/{1 << aqm.average_shift}",
-        )
+        why = "CONFIG_DB has no averaging weight. Set average_weight: 1"
+        refuse(f"{at}.average_weight", why, f"1/{1 << aqm.average_shift}")
     if aqm.by_size:
-        refused.add(
-            f"{at}.by_size",
-            "cannot be mapped: CONFIG_DB has one probability for packets of all sizes. Set by_size: false",
-            "true",
-        )
+        why = "CONFIG_DB has one probability for packets of all sizes. Set by_size: false"
+        refuse(f"{at}.by_size", why, "true")
     if percent.denominator != 1:
-        refused.add(
-            f"{at}.max_probability",
-            "cannot be mapped: SONiC takes whole percentages only",
-            f"{float(percent):g}%",
-        )
+        refuse(f"{at}.max_probability", "SONiC takes whole percentages only", f"{float(percent):g}%")
     if low is None or high is None or percent.denominator != 1:
         return None
     fields = {"ecn": "ecn_all" if aqm.ecn else "ecn_none"}

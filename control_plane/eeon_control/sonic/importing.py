@@ -45,12 +45,11 @@ _WRED_FIELDS = {
 }
 
 
-@dataclass
-class _Port:
-    """The profiles of one port's queue in the tables."""
-
-    wred: str | None = None
-    buffer: str | None = None
+_NAMED = {
+    "QUEUE": ("wred_profile", "WRED_PROFILE", "WRED profile"),
+    "BUFFER_QUEUE": ("profile", "BUFFER_PROFILE", "buffer"),
+}
+"""The field of a queue's row, the table whose row it names, and that in words."""
 
 
 @dataclass
@@ -116,15 +115,12 @@ class _Import:
                     str(value),
                 )
 
-    def queues(self, ports: Mapping[str, object]) -> dict[str, _Port]:
-        """Returns the WRED profile and the buffer profile of each port's one queue."""
+    def queues(self, ports: Collection[str]) -> dict[str, dict[str, str]]:
+        """Returns the profiles of each port's one queue, by their tables."""
         known = self.database.rows("PORT")
-        found: dict[str, dict[int, _Port]] = {}
+        found: dict[str, dict[int, dict[str, str]]] = {}
         left_out = set()
-        for table, name, named, kind, what in (
-            ("QUEUE", "wred_profile", "WRED_PROFILE", "wred", "WRED profile"),
-            ("BUFFER_QUEUE", "profile", "BUFFER_PROFILE", "buffer", "buffer"),
-        ):
+        for table, (name, named, what) in _NAMED.items():
             for key, row in self.rows(table).items():
                 at = f"{table}|{key}"
                 for other, value in row.items():
@@ -146,10 +142,9 @@ class _Import:
                         continue
                     if port not in ports:
                         continue
-                    entry = found.setdefault(port, {}).setdefault(queue, _Port())
-                    if getattr(entry, kind) not in (None, profile):
+                    entry = found.setdefault(port, {}).setdefault(queue, {})
+                    if entry.setdefault(named, profile) != profile:
                         self.problems.add(at, f"gives queue {queue} of {port} a second {what}", profile)
-                    setattr(entry, kind, profile)
         if left_out:
             self.notes.append(f"queues other than {self.queue}, left out: {some(sorted(left_out))}")
         made = {}
@@ -350,17 +345,17 @@ def import_(
     profiles: dict[str, dict[str, object]] = {}
     attached: dict[str, object] = {}
     queues = work.queues(ports)
-    aqms = {name: work.aqm(name) for name in dict.fromkeys(one.wred for one in queues.values()) if name}
+    named = dict.fromkeys(one.get("WRED_PROFILE") for one in queues.values())
+    aqms = {name: work.aqm(name) for name in named if name}
     for name in ports:
         if name not in queues:
             continue
-        found = queues[name]
-        aqm = aqms[found.wred] if found.wred else {"mode": "drop_tail"}
-        limit = work.buffer(found.buffer, name, buffer)
+        wred, held_in = (queues[name].get(table) for table in ("WRED_PROFILE", "BUFFER_PROFILE"))
+        aqm = aqms[wred] if wred else {"mode": "drop_tail"}
+        limit = work.buffer(held_in, name, buffer)
         if aqm is None or limit is None:
             continue
-        profile: dict[str, object] = {"buffer": limit, "aqm": aqm}
-        called = _called(profiles, found.wred or found.buffer or "drop_tail", limit, profile)
+        called = _called(profiles, wred or held_in or "drop_tail", limit, {"buffer": limit, "aqm": aqm})
         attached[ports[name].name] = {"queue": called}
     problems.check()
     work.shared_pools()

@@ -5,8 +5,8 @@ All problems are reported at once, each at its place in the file. Nothing here r
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from eeon_control.constants import CPU_PORT, DATA_PORT_MAX, DROP_PORT
@@ -35,7 +35,7 @@ class NodePart:
 class LinkPart(Link):
     """A link as written, with defaults filled in, and its place in the file."""
 
-    path: KeyPath
+    path: KeyPath = field(compare=False, repr=False)
 
 
 _LinksOf = dict[str, list[tuple[int, LinkPart, Endpoint]]]
@@ -64,8 +64,7 @@ def build(
 ) -> Topology:
     """Returns a Topology from its parts. Raises InputError listing every broken rule."""
     nodes = {node.name: node for node in node_parts}
-    problems = _check_links(document, nodes, link_parts)
-    if problems:
+    if problems := list(_check_links(document, nodes, link_parts)):
         raise InputError(problems)
     links_of: _LinksOf = defaultdict(list)
     for link in link_parts:
@@ -78,16 +77,11 @@ def build(
         if not node.is_host
     }
     fabric = _Fabric(document, nodes, links_of, roles, plan)
-    problems = [*_check_nodes(fabric, with_hosts), *_check_connected(fabric)]
-    if problems:
+    if problems := [*_check_nodes(fabric), *_check_connected(fabric)]:
         raise InputError(problems)
-
-    switches = _switches(fabric)
-    hosts = _hosts(fabric, switches)
-    links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
-    return Topology(
-        name, description, MappingProxyType(switches), MappingProxyType(hosts), links, source, document.value
-    )
+    switches = MappingProxyType(_switches(fabric))
+    hosts = MappingProxyType(_hosts(fabric, switches))
+    return Topology(name, description, switches, hosts, tuple(link_parts), source, document.value)
 
 
 def check_written(document: Document) -> list[Problem]:
@@ -113,48 +107,34 @@ def check_written(document: Document) -> list[Problem]:
         if len(found) == 2:
             path: KeyPath = ("links", index)
             parts.append(LinkPart(found[0], found[1], DataRate(1), Duration(0), Bytes(0), path))
-    return _check_links(document, nodes, parts)
+    return list(_check_links(document, nodes, parts))
 
 
-def _check_links(document: Document, nodes: dict[str, NodePart], links: list[LinkPart]) -> list[Problem]:
-    problems: list[Problem] = []
+def _check_links(document: Document, nodes: dict[str, NodePart], links: list[LinkPart]) -> Iterator[Problem]:
     used: dict[Endpoint, KeyPath] = {}
     for link in links:
+        path = (*link.path, "endpoints")
         for side, end in enumerate((link.a, link.b)):
-            path = (*link.path, "endpoints", side)
             if end.node not in nodes:
-                problems.append(document.problem(path, f"unknown node {end.node!r}", end))
+                yield document.problem((*path, side), f"unknown node {end.node!r}", end)
             elif end.port > DATA_PORT_MAX:
-                problems.append(
-                    document.problem(
-                        path,
-                        f"port numbers are 0 to {DATA_PORT_MAX} ({CPU_PORT} is the CPU port, {DROP_PORT} "
-                        "the drop port)",
-                        end,
-                    )
+                others = f"{CPU_PORT} is the CPU port, {DROP_PORT} the drop port"
+                yield document.problem(
+                    (*path, side), f"port numbers are 0 to {DATA_PORT_MAX} ({others})", end
                 )
             elif end in used:
                 first = document.place((*used[end], "endpoints"))
-                problems.append(document.problem(path, f"this port already has a link ({first})", end))
+                yield document.problem((*path, side), f"this port already has a link ({first})", end)
             used.setdefault(end, link.path)
         if link.a.node == link.b.node:
-            problems.append(
-                document.problem(
-                    (*link.path, "endpoints"), "a link must join two different nodes", f"{link.a}, {link.b}"
-                )
-            )
+            yield document.problem(path, "a link must join two different nodes", f"{link.a}, {link.b}")
         elif all(end.node in nodes and nodes[end.node].is_host for end in (link.a, link.b)):
-            problems.append(
-                document.problem(
-                    (*link.path, "endpoints"), "a host's link must lead to a switch", f"{link.a}, {link.b}"
-                )
-            )
+            yield document.problem(path, "a host's link must lead to a switch", f"{link.a}, {link.b}")
         if link.overhead > _OVERHEAD_LIMIT:
-            problems.append(document.problem((*link.path, "overhead"), f"must be at most {_OVERHEAD_LIMIT}B"))
-    return problems
+            yield document.problem((*link.path, "overhead"), f"must be at most {_OVERHEAD_LIMIT}B")
 
 
-def _check_nodes(fabric: _Fabric, with_hosts: set[str]) -> Iterable[Problem]:
+def _check_nodes(fabric: _Fabric) -> Iterator[Problem]:
     document, nodes, links_of = fabric.document, fabric.nodes, fabric.links_of
     roles, plan = fabric.roles, fabric.plan
     if not roles:
@@ -167,22 +147,22 @@ def _check_nodes(fabric: _Fabric, with_hosts: set[str]) -> Iterable[Problem]:
             nodes[name].path, f"{plan.ipv4} has room for at most {plan.leaf_limit} leaves", name
         )
     for node in nodes.values():
-        count = len(links_of[node.name])
-        if node.is_host and count != 1:
-            yield document.problem(node.path, f"a host has exactly one link, not {count}", node.name)
-        if node.is_host and node.role is not None:
-            yield document.problem((*node.path, "role"), "only switches have a role; remove this key")
-        if not node.is_host and node.name in with_hosts and roles[node.name] is SwitchRole.SPINE:
+        peers = [nodes[there.node] for _, _, there in links_of[node.name]]
+        if node.is_host:
+            if len(peers) != 1:
+                yield document.problem(node.path, f"a host has exactly one link, not {len(peers)}", node.name)
+            if node.role is not None:
+                yield document.problem((*node.path, "role"), "only switches have a role; remove this key")
+            continue
+        hosts = sum(peer.is_host for peer in peers)
+        if hosts and roles[node.name] is SwitchRole.SPINE:
             yield document.problem((*node.path, "role"), f"{node.name} has hosts, so its role must be leaf")
-        hosts = sum(1 for _, _, there in links_of[node.name] if nodes[there.node].is_host)
-        if not node.is_host and hosts > addresses.HOSTS_PER_LEAF_LIMIT:
-            yield document.problem(
-                node.path,
-                f"a leaf has at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts; {node.name} has {hosts}",
-            )
+        if hosts > addresses.HOSTS_PER_LEAF_LIMIT:
+            most = addresses.HOSTS_PER_LEAF_LIMIT
+            yield document.problem(node.path, f"a leaf has at most {most} hosts; {node.name} has {hosts}")
 
 
-def _check_connected(fabric: _Fabric) -> Iterable[Problem]:
+def _check_connected(fabric: _Fabric) -> Iterator[Problem]:
     nodes, links_of = fabric.nodes, fabric.links_of
     start = next(iter(nodes))
     reached, frontier = {start}, [start]
@@ -191,12 +171,10 @@ def _check_connected(fabric: _Fabric) -> Iterable[Problem]:
             if there.node not in reached:
                 reached.add(there.node)
                 frontier.append(there.node)
-    # A host without a link is reported as such, and not a second time here.
-    lost = [node for node in nodes.values() if node.name not in reached and links_of[node.name]]
-    lost += [
-        node for node in nodes.values() if not node.is_host and not links_of[node.name] and node.name != start
-    ]
-    for node in lost:
+    for node in nodes.values():
+        # A host without a link is reported as such, and not a second time here.
+        if node.name in reached or (node.is_host and not links_of[node.name]):
+            continue
         yield fabric.document.problem(
             node.path,
             f"no path leads from {start} to {node.name}; all nodes of a fabric must be connected",
@@ -227,7 +205,7 @@ def _switches(fabric: _Fabric) -> dict[str, Switch]:
     return switches
 
 
-def _hosts(fabric: _Fabric, switches: dict[str, Switch]) -> dict[str, Host]:
+def _hosts(fabric: _Fabric, switches: Mapping[str, Switch]) -> dict[str, Host]:
     plan = fabric.plan
     by_name: dict[str, Host] = {}
     for switch in switches.values():

@@ -5,6 +5,7 @@ across the whole fabric. Ports count from 1, as on front panels: a leaf's hosts 
 aggregation switch's leaves first, then its links to spines.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from eeon_control.constants import DATA_PORT_MAX
@@ -37,35 +38,42 @@ class _Parts:
     def link(self, a: Endpoint, b: Endpoint, values: LinkValues, key: str) -> None:
         self.links.append(link_part(self.document, a, b, [values, self.defaults], (*self.path, key)))
 
-    def add_hosts(self, leaf: str, count: int, values: LinkValues) -> None:
-        for port in range(1, count + 1):
-            self.hosts += 1
-            self.nodes.append(NodePart(f"h{self.hosts}", True, None, self.path))
-            self.link(Endpoint(leaf, port), Endpoint(f"h{self.hosts}", 0), values, "host_link")
+    def pods(self, form: LeafSpineFile | ClosFile, pods: int, leaves: int, prefix: str, above: int) -> None:
+        """Links every leaf of every pod to its hosts, and to the pod's switches above it, which have this
+        prefix. `leaves`, `above`: their numbers per pod."""
+        for leaf in range(pods * leaves):
+            name = f"leaf{leaf + 1}"
+            for port in range(1, form.hosts_per_leaf + 1):
+                self.hosts += 1
+                self.nodes.append(NodePart(f"h{self.hosts}", True, None, self.path))
+                self.link(Endpoint(name, port), Endpoint(f"h{self.hosts}", 0), form.host_link, "host_link")
+            pod, place = divmod(leaf, leaves)
+            for index in range(above):
+                near = Endpoint(name, form.hosts_per_leaf + index + 1)
+                far = Endpoint(f"{prefix}{pod * above + index + 1}", place + 1)
+                self.link(near, far, form.uplink, "uplink")
 
 
 def leaf_spine(
     document: Document, form: LeafSpineFile, defaults: LinkValues, plan: AddressPlan
 ) -> tuple[list[NodePart], list[LinkPart]]:
     """Returns the nodes and links of two tiers. Raises InputError."""
-    limits = _Limits(document, ("leaf_spine",))
-    limits.check("leaves", form.leaves, plan.leaf_limit, "prefixes for leaves")
-    limits.check("leaves", form.leaves, DATA_PORT_MAX, "ports of a spine")
-    limits.check("hosts_per_leaf", form.hosts_per_leaf, HOSTS_PER_LEAF_LIMIT, "the last byte of 10.0.L.K")
-    limits.check("spines", form.spines, DATA_PORT_MAX - form.hosts_per_leaf, "ports of a leaf")
-    limits.check_links(form.leaves * (form.hosts_per_leaf + form.spines))
+    path: KeyPath = ("leaf_spine",)
+    limits = [
+        ("leaves", form.leaves, plan.leaf_limit, "prefixes for leaves"),
+        ("leaves", form.leaves, DATA_PORT_MAX, "ports of a spine"),
+        ("hosts_per_leaf", form.hosts_per_leaf, HOSTS_PER_LEAF_LIMIT, "the last byte of 10.0.L.K"),
+        ("spines", form.spines, DATA_PORT_MAX - form.hosts_per_leaf, "ports of a leaf"),
+    ]
+    problems = _above(document, path, limits, form.leaves * (form.hosts_per_leaf + form.spines))
     if form.spines == 0 and form.leaves > 1:
-        limits.add("spines", "two or more leaves need at least one spine")
-    limits.refuse()
-    parts = _Parts(document, defaults, ("leaf_spine",))
+        problems.append(document.problem((*path, "spines"), "two or more leaves need at least one spine"))
+    if problems:
+        raise InputError(problems)
+    parts = _Parts(document, defaults, path)
     parts.switches("leaf", form.leaves, SwitchRole.LEAF)
     parts.switches("spine", form.spines, SwitchRole.SPINE)
-    for leaf in range(1, form.leaves + 1):
-        name = f"leaf{leaf}"
-        parts.add_hosts(name, form.hosts_per_leaf, form.host_link)
-        for spine in range(1, form.spines + 1):
-            near = Endpoint(name, form.hosts_per_leaf + spine)
-            parts.link(near, Endpoint(f"spine{spine}", leaf), form.uplink, "uplink")
+    parts.pods(form, 1, form.leaves, "spine", form.spines)
     return parts.nodes, parts.links
 
 
@@ -73,44 +81,51 @@ def clos(
     document: Document, form: ClosFile, defaults: LinkValues, plan: AddressPlan
 ) -> tuple[list[NodePart], list[LinkPart]]:
     """Returns the nodes and links of three tiers. Raises InputError."""
+    path: KeyPath = ("clos",)
     leaves, aggregations = form.pods * form.leaves_per_pod, form.pods * form.aggregations_per_pod
-    spine_links = aggregations * form.uplinks_per_aggregation
-    limits = _Limits(document, ("clos",))
-    limits.check("pods", leaves, plan.leaf_limit, "prefixes for leaves")
-    limits.check("hosts_per_leaf", form.hosts_per_leaf, HOSTS_PER_LEAF_LIMIT, "the last byte of 10.0.L.K")
-    limits.check(
-        "aggregations_per_pod",
-        form.aggregations_per_pod,
-        DATA_PORT_MAX - form.hosts_per_leaf,
-        "ports of a leaf",
-    )
-    limits.check(
-        "uplinks_per_aggregation",
-        form.uplinks_per_aggregation,
-        DATA_PORT_MAX - form.leaves_per_pod,
-        "ports of an aggregation switch",
-    )
-    limits.check("spines", -(-spine_links // form.spines), DATA_PORT_MAX, "ports of a spine")
-    limits.check_links(leaves * (form.hosts_per_leaf + form.aggregations_per_pod) + spine_links)
-    limits.refuse()
-    parts = _Parts(document, defaults, ("clos",))
+    of_leaf, of_aggregation = form.aggregations_per_pod, form.uplinks_per_aggregation
+    spine_links = aggregations * of_aggregation
+    limits = [
+        ("pods", leaves, plan.leaf_limit, "prefixes for leaves"),
+        ("hosts_per_leaf", form.hosts_per_leaf, HOSTS_PER_LEAF_LIMIT, "the last byte of 10.0.L.K"),
+        ("aggregations_per_pod", of_leaf, DATA_PORT_MAX - form.hosts_per_leaf, "ports of a leaf"),
+        (
+            "uplinks_per_aggregation",
+            of_aggregation,
+            DATA_PORT_MAX - form.leaves_per_pod,
+            "ports of an aggregation switch",
+        ),
+        ("spines", -(-spine_links // form.spines), DATA_PORT_MAX, "ports of a spine"),
+    ]
+    if problems := _above(document, path, limits, leaves * (form.hosts_per_leaf + of_leaf) + spine_links):
+        raise InputError(problems)
+    parts = _Parts(document, defaults, path)
     parts.switches("leaf", leaves, SwitchRole.LEAF)
     parts.switches("agg", aggregations, SwitchRole.SPINE)
     parts.switches("spine", form.spines, SwitchRole.SPINE)
-    for leaf in range(leaves):
-        name = f"leaf{leaf + 1}"
-        parts.add_hosts(name, form.hosts_per_leaf, form.host_link)
-        pod, place = divmod(leaf, form.leaves_per_pod)
-        for index in range(form.aggregations_per_pod):
-            near = Endpoint(name, form.hosts_per_leaf + index + 1)
-            far = Endpoint(f"agg{pod * form.aggregations_per_pod + index + 1}", place + 1)
-            parts.link(near, far, form.uplink, "uplink")
+    parts.pods(form, form.pods, form.leaves_per_pod, "agg", of_leaf)
     for index in range(spine_links):
-        aggregation, uplink = divmod(index, form.uplinks_per_aggregation)
+        aggregation, uplink = divmod(index, of_aggregation)
         layer, spine = divmod(index, form.spines)
         near = Endpoint(f"agg{aggregation + 1}", form.leaves_per_pod + uplink + 1)
         parts.link(near, Endpoint(f"spine{spine + 1}", layer + 1), form.spine_link, "spine_link")
     return parts.nodes, parts.links
+
+
+def _above(
+    document: Document, path: KeyPath, limits: Iterable[tuple[str, int, int, str]], links: int
+) -> list[Problem]:
+    """Returns a problem for each number above its limit, before anything is built. `limits`: key, number,
+    limit and its reason."""
+    problems = [
+        document.problem((*path, key), f"must be at most {max(limit, 0)} ({why})")
+        for key, value, limit, why in limits
+        if value > limit
+    ]
+    if links > _LINKS_LIMIT:
+        rule = f"this makes {links} links; the limit of a compact form is {_LINKS_LIMIT}"
+        problems.append(document.problem(path, rule))
+    return problems
 
 
 def link_part(
@@ -125,28 +140,3 @@ def link_part(
         rule = f"no {key} here and none in defaults; add {'rate: 1Gbps' if rate is None else 'delay: 500ns'}"
         raise InputError([document.problem((*path, key), rule)])
     return LinkPart(a, b, rate, delay, overhead, path)
-
-
-@dataclass
-class _Limits:
-    """Collects exceeded limits, so that all are reported at once and before anything is built."""
-
-    document: Document
-    path: KeyPath
-    problems: list[Problem] = field(default_factory=list)
-
-    def check(self, key: str, value: int, limit: int, why: str) -> None:
-        if value > limit:
-            self.add(key, f"must be at most {max(limit, 0)} ({why})")
-
-    def check_links(self, links: int) -> None:
-        if links > _LINKS_LIMIT:
-            rule = f"this makes {links} links; the limit of a compact form is {_LINKS_LIMIT}"
-            self.problems.append(self.document.problem(self.path, rule))
-
-    def add(self, key: str, rule: str) -> None:
-        self.problems.append(self.document.problem((*self.path, key), rule))
-
-    def refuse(self) -> None:
-        if self.problems:
-            raise InputError(self.problems)

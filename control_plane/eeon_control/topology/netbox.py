@@ -28,24 +28,14 @@ _NOT_THERE = ("planned", "decommissioning")
 _PS_PER_METRE = 5000  # light in glass; copper is similar
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 _KBPS = 1000
+_FASTEST_BPS = 10**15
 
 Item = Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Slugs of NetBox's device roles by kind of node; `ignored` devices are omitted with their cables."""
-
-    leaf: Collection[str] = ("leaf",)
-    spine: Collection[str] = ("spine",)
-    host: Collection[str] = ("server", "host")
-    ignored: Collection[str] = ()
-
-    def of(self, slug: str) -> str | None:
-        """Returns `leaf`, `spine`, `host`, `ignored`, or None."""
-        return next(
-            (name for name in ("leaf", "spine", "host", "ignored") if slug in getattr(self, name)), None
-        )
+Roles = Mapping[str, Collection[str]]
+ROLES: Roles = {"leaf": ("leaf",), "spine": ("spine",), "host": ("server", "host"), "ignored": ()}
+"""Slugs of NetBox's device roles by kind of node; `ignored` devices are omitted with their cables."""
+_Links = dict[int, tuple[tuple[int, int], str]]
+"""Cable -> the interfaces at its ends, and its link as a line of the file."""
 
 
 @dataclass
@@ -74,11 +64,11 @@ def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duratio
     export = _read(text, source)
     export.kinds = dict(_nodes(export, roles))
     export.ports = _ports(export)
-    links = _one_per_host(export, list(_links(export, delay)))
+    links = _one_per_host(export, dict(_links(export, delay)))
     if export.problems:
         raise InputError(export.problems)
     notes = [f"cables left out: {count}, {why}" for why, count in sorted(export.left_out.items())]
-    return _written(export, name, links), notes
+    return _written(export, name, [line for _, line in links.values()]), notes
 
 
 def _read(text: bytes, source: str) -> _Export:
@@ -118,7 +108,8 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
     for number, device in export.devices.items():
         name = _name(device, f"device {number}")
         slug = _text(device.get("role") or device.get("device_role"), "slug")
-        kind = "ignored" if _text(device.get("status"), "value") in _NOT_THERE else roles.of(slug)
+        kind = next((kind for kind, slugs in roles.items() if slug in slugs), None)
+        kind = "ignored" if _text(device.get("status"), "value") in _NOT_THERE else kind
         if kind is None:
             export.wrong(
                 name, f"its role {slug!r} is not mapped; give --leaf, --spine, --host or --ignore {slug}"
@@ -148,16 +139,8 @@ def _ports(export: _Export) -> dict[int, int]:
     }
 
 
-@dataclass(frozen=True)
-class _Link:
-    ends: tuple[int, int]
-    endpoints: tuple[str, str]
-    rate: DataRate
-    delay: Duration
-    cable: int
-
-
-def _links(export: _Export, delay: Duration) -> Iterator[_Link]:
+def _links(export: _Export, delay: Duration) -> Iterator[tuple[int, tuple[tuple[int, int], str]]]:
+    """Yields the items of `_Links`, in the order of the cables' numbers. `delay`: without a length."""
     kinds, ports, left_out = export.kinds, export.ports, export.left_out
     for number, cable in sorted(export.cables.items()):
         what = f"cable {number}"
@@ -179,24 +162,25 @@ def _links(export: _Export, delay: Duration) -> Iterator[_Link]:
         rate = _rate(export, what, a, b)
         if rate is None:
             continue
-        names = [_name(export.devices[device], "") for device in devices]
-        yield _Link(
-            (a, b), (f"{names[0]}:{ports[a]}", f"{names[1]}:{ports[b]}"), rate, _delay(cable) or delay, number
-        )
+        first, second = (_name(export.devices[device], "") for device in devices)
+        values = f"rate: {rate}, delay: {_delay(cable) or delay}"
+        said = one_line(" - ".join(_name(export.interfaces[one], "") for one in (a, b)), 200)
+        places = f'["{first}:{ports[a]}", "{second}:{ports[b]}"]'
+        yield number, ((a, b), f"  - {{endpoints: {places}, {values}}} # {what}: {said}")
 
 
-def _one_per_host(export: _Export, links: list[_Link]) -> list[_Link]:
+def _one_per_host(export: _Export, links: _Links) -> _Links:
     """Returns the links without further ones of a host: of a bond, the link of its first interface stays."""
     at_host: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for link in links:
-        for end in link.ends:
+    for cable, (ends, _) in links.items():
+        for end in ends:
             device = _id(export.interfaces[end].get("device"))
             if export.kinds[device] == "host":
-                at_host[device].append((export.ports[end], link.cable))
+                at_host[device].append((export.ports[end], cable))
     further = {cable for found in at_host.values() for _, cable in sorted(found)[1:]}
     if further:
         export.left_out["further links of hosts: a host has one"] = len(further)
-    return [link for link in links if link.cable not in further]
+    return {cable: link for cable, link in links.items() if cable not in further}
 
 
 def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
@@ -236,13 +220,12 @@ def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
 
 
 def _speed(interface: Item) -> DataRate | None:
-    given = _number(interface.get("speed"))
-    if given is not None and given > 0:
-        return DataRate(round(given * _KBPS))
+    """Returns an interface's own speed, or that of its type; None without one, or above all links."""
+    bps = (_number(interface.get("speed")) or 0.0) * _KBPS
     match = _TYPE.fullmatch(_text(interface.get("type"), "value"))
-    if match is None:
-        return None
-    return DataRate(round(float(match[1]) * (10**9 if match[2] else 10**6)))
+    if bps <= 0 and match is not None:
+        bps = float(match[1]) * (10**9 if match[2] else 10**6)
+    return DataRate(round(bps)) if 0 < bps <= _FASTEST_BPS else None
 
 
 def _delay(cable: Item) -> Duration | None:
@@ -252,7 +235,7 @@ def _delay(cable: Item) -> Duration | None:
     return Duration(max(1, round(length * unit * _PS_PER_METRE)))
 
 
-def _written(export: _Export, name: str, links: list[_Link]) -> str:
+def _written(export: _Export, name: str, links: list[str]) -> str:
     order = {"leaf": 0, "spine": 1, "host": 2}
     nodes = sorted(
         (order[kind], _natural(_name(export.devices[number], "")), number)
@@ -264,12 +247,7 @@ def _written(export: _Export, name: str, links: list[_Link]) -> str:
         what = ("kind: switch, role: leaf", "kind: switch, role: spine", "kind: host")[kind]
         lines.append(f"  {_name(export.devices[number], '')}: {{{what}}}")
     lines.append("links:" if links else "links: []")
-    for link in links:
-        ends = " - ".join(_name(export.interfaces[one], "") for one in link.ends)
-        values = f"rate: {link.rate}, delay: {link.delay}"
-        places = f'["{link.endpoints[0]}", "{link.endpoints[1]}"]'
-        lines.append(f"  - {{endpoints: {places}, {values}}} # cable {link.cable}: {one_line(ends, 200)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *links]) + "\n"
 
 
 def _natural(text: str) -> list[str | int]:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from eeon_control import data
 from eeon_control.errors import InputError
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
+from eeon_control.sources import Document, parse_yaml, read_yaml
 from eeon_control.topology import compact, containerlab
 from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.builder import LinkPart, NodePart, build, check_written
@@ -89,22 +89,16 @@ def _from_file(document: Document, file: TopologyFile, source: str) -> Topology:
 
 
 def _long_form(document: Document, file: TopologyFile) -> tuple[list[NodePart], list[LinkPart]]:
-    missing = [key for key, part in (("nodes", file.nodes), ("links", file.links)) if not part]
-    if missing:
-        raise InputError(
-            [
-                document.problem((key,), "a topology needs nodes and links, leaf_spine, or clos")
-                for key in missing
-            ]
-        )
+    rule = "a topology needs nodes and links, leaf_spine, or clos"
+    parts = (("nodes", file.nodes), ("links", file.links))
+    if missing := [document.problem((key,), rule) for key, part in parts if not part]:
+        raise InputError(missing)
     assert file.nodes is not None and file.links is not None
     nodes = [
         NodePart(name, node.kind == "host", node.role, ("nodes", name)) for name, node in file.nodes.items()
     ]
     links = []
     for index, link in enumerate(file.links):
-        path: KeyPath = ("links", index)
-        links.append(
-            compact.link_part(document, link.endpoints[0], link.endpoints[1], [link, file.defaults], path)
-        )
+        a, b = link.endpoints
+        links.append(compact.link_part(document, a, b, [link, file.defaults], ("links", index)))
     return nodes, links

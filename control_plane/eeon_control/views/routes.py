@@ -112,17 +112,9 @@ def _row(place: _Place, route: Route, number: int, meant: _Planned | None, inste
     problems += lost.texts("dead", dict.fromkeys(route.members))
     if meant is not None:
         problems += _difference(place, route, meant.get(key), instead.get(key, ()), lost)
-    return {
-        "switch": place.switch,
-        "prefix": route.prefix.text,
-        "group": number,
-        "members": len(route.members),
-        "next_hops": place.hops_text(route.members),
-        "state": "; ".join(filter(None, problems)) or "ok",
-        "because": lost.because
-        if all(text.startswith(_EXPLAINED) for text in filter(None, problems))
-        else None,
-    }
+    told = [text for text in problems if text]
+    is_explained = all(text.startswith(_EXPLAINED) for text in told)
+    return _cells(place, route.prefix, told, lost.because if is_explained else None, number, route.members)
 
 
 def _absent(place: _Place, key: RouteKey, actions: tuple[Action, ...]) -> Row:
@@ -131,14 +123,25 @@ def _absent(place: _Place, key: RouteKey, actions: tuple[Action, ...]) -> Row:
     rest = [action for action in actions if not lost.why(action)]
     if rest:
         texts.append(f"missing; planned: {place.hops_text(rest)}")
+    return _cells(place, key[1], texts, None if rest else lost.because, None, ())
+
+
+def _cells(
+    place: _Place,
+    prefix: Lpm,
+    told: list[str],
+    because: str | None,
+    group: int | None,
+    members: tuple[Action, ...],
+) -> Row:
     return {
         "switch": place.switch,
-        "prefix": key[1].text,
-        "group": None,
-        "members": 0,
-        "next_hops": "",
-        "state": "; ".join(texts),
-        "because": None if rest else lost.because,
+        "prefix": prefix.text,
+        "group": group,
+        "members": len(members),
+        "next_hops": place.hops_text(members),
+        "state": "; ".join(told) or "ok",
+        "because": because,
     }
 
 

@@ -9,7 +9,7 @@ import click
 from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
-from eeon_control.cli.config.common import changing, meant_by, plan, warn
+from eeon_control.cli.config.common import changing, meant_by, plan
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.cli.config.waves import WaveChoice, wave_options
 from eeon_control.errors import StateError
@@ -82,10 +82,7 @@ def apply(
     else:
         if not config_names:
             raise click.UsageError("give a PLAN or a configuration (-c)")
-        meant = meant_by(config_names, fabric)
-        if foreign is not None:
-            meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
-        warn(meant.config, meant.topology, meant.targets)
+        meant = meant_by(config_names, fabric, foreign)
     given = fabric.given_targets
     # Targets of another fabric, and invalid waves, are refused before a folder is created.
     resolve(meant.topology, meant.targets.switches)

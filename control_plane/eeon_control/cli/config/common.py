@@ -19,7 +19,7 @@ from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore, clock
-from eeon_control.targets import Targets
+from eeon_control.targets import Foreign, Targets
 from eeon_control.topology import Topology
 
 revision_argument = click.argument(
@@ -31,19 +31,17 @@ revision_argument = click.argument(
 )
 
 
-def meant_by(config_names: tuple[str, ...], fabric: options.Fabric) -> Intended:
-    """Returns the configuration, topology and targets of a command line. An omitted topology is taken from
-    the targets file or the current revision, omitted targets from that revision. Raises EeonError if
-    unknown."""
+def meant_by(config_names: tuple[str, ...], fabric: options.Fabric, foreign: Foreign | None) -> Intended:
+    """Returns the configuration, topology and targets of a command line, and prints warnings. An omitted
+    topology is taken from the targets file or the current revision, omitted targets from that revision.
+    `foreign`: overrides the targets'. Raises EeonError if one is unknown or has errors."""
     loaded = configs.load(*config_names)
     if fabric.has_targets:
         named = fabric.targets.topology
         fabric = replace(fabric, topology_name=fabric.topology_name or named)
-    return Intended(fabric.topology, loaded, fabric.targets)
-
-
-def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
-    """Prints the warnings. Raises InputError with the errors."""
+    topology, targets = fabric.topology, fabric.targets
+    if foreign is not None:
+        targets = replace(targets, foreign=foreign)
     problems = [
         *configs.check(loaded, topology, targets.tick),
         *_other_links(topology, targets),
@@ -53,6 +51,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
+    return Intended(topology, loaded, targets)
 
 
 def _unset(loaded: FabricConfig) -> Iterator[Problem]:

@@ -39,15 +39,8 @@ def history(fabric: options.Fabric, output: str) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     of_several = len({one.intent.kind for one in revisions}) > 1
-    for heading in (
-        "",
-        "revision",
-        "made (UTC)",
-        "by",
-        *(["for"] if of_several else []),
-        "action",
-        "comment",
-    ):
+    made_for = ["for"] if of_several else []
+    for heading in ("", "revision", "made (UTC)", "by", *made_for, "action", "comment"):
         table.add_column(heading, no_wrap=heading in ("", "revision"))
     both: list[Revision | Stopped] = [*revisions, *stopped]
     for one in sorted(both, key=_place, reverse=True):
@@ -57,10 +50,8 @@ def history(fabric: options.Fabric, output: str) -> None:
         else:
             number, kind, action = str(one.number), str(one.intent.kind), one.action
         mark = "*" if number == str(current) else ""
-        made_for = [Text(kind)] if of_several else []
-        table.add_row(
-            mark, number, moment(one.made), Text(one.by), *made_for, Text(action), Text(one.comment)
-        )
+        texts = [one.by, *([kind] if of_several else []), action, one.comment]
+        table.add_row(mark, number, moment(one.made), *map(Text, texts))
     console().print(table)
     if revisions and revisions[-1].number != current:
         click.echo(

@@ -1,13 +1,11 @@
 """`eeon config plan`."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from eeon_control.cli import options
 from eeon_control.cli.config import common
-from eeon_control.cli.config.common import warn
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.operations import SavedPlan
 from eeon_control.targets import Foreign
@@ -43,10 +41,7 @@ def plan(
     """
     if out is not None:
         options.output_file(out)
-    meant = common.meant_by(config_names, fabric)
-    if foreign is not None:
-        meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
-    warn(meant.config, meant.topology, meant.targets)
+    meant = common.meant_by(config_names, fabric, foreign)
     found = common.plan(meant, fabric.state_folder)
     if out is not None:
         SavedPlan.of(meant, found).save(out)

@@ -39,10 +39,7 @@ def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, 
     """Returns a plan for JSON: `lines` describes it in words, `switches` has the entries."""
     return {
         "changes": not plan.is_empty,
-        "lines": [
-            {"where": line.where, "what": line.what, "switches": line.switches, "ports": line.ports}
-            for line in describe(topology, plan, tick)
-        ],
+        "lines": [vars(line) for line in describe(topology, plan, tick)],
         "switches": {
             name: {
                 "push_pipeline": one.push_pipeline,

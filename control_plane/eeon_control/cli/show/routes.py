@@ -121,7 +121,7 @@ def path(
     tables = {name: one.routes for name, one in observed.switches.items() if one.routes is not None}
     version = 6 if ipv6 or ":" in source + destination else 4
     walk = Walk(topology, tables, start, end, version, LinksDown(topology, observed.down))
-    found = list(islice(walk.all() if flow is None else walk.of_flow(flow), limit + 1))
+    found = list(islice(walk.paths(flow), limit + 1))
     view = path_view(walk, found[:limit], flow, limit if len(found) > limit else None)
     taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     common.print_view(view, observed, topology=topology.name, taken_at=taken_at, output=output)
