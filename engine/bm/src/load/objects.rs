@@ -168,7 +168,7 @@ impl Loader<'_> {
                 }
             }
         }
-        Ok(Calculation { algorithm, inputs: join_fields(inputs), payload })
+        Ok(Calculation { algorithm, inputs: join_fields(&inputs), payload })
     }
 
     /// Returns the input for a field, or `None` for a field without bits.
