@@ -385,7 +385,6 @@ impl<'a> Loader<'a> {
         let table = MatchTable {
             key,
             match_type,
-            table_type,
             actions,
             next_none: 0,
             stride,
