@@ -174,6 +174,9 @@ mod tests {
         assert!(matches!(joined[..], [Input::Fields { .. }]));
         // A single trailing bit leaves the run of fields unaligned.
         assert_eq!(join_fields(&apart).len(), 7);
+        // Nor are fields behind half a byte joined, whose bytes it would move.
+        let half = Input::Constant { value: vec![1], width: 4 };
+        assert_eq!(join_fields(&[&[half], &apart[..6]].concat()).len(), 7);
         let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
         let mut bytes = Vec::new();
         let Input::Fields { layout, .. } = &joined[0] else { return };
