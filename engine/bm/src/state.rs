@@ -8,7 +8,7 @@ use crate::executable::Executable;
 use crate::native::Native;
 use crate::program::{DeparserId, Op, ParserId, Pc, PipelineId, Program};
 use crate::run::trace::Trace;
-use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Stop, Unwatched};
+use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Trap, Unwatched};
 use crate::tables::{Cells, Change};
 
 /// The entries, counters, meters, registers and value sets of one switch.
@@ -107,13 +107,13 @@ impl State {
             max_steps: program.code.max_parser_steps,
             ..Context::new(program, &mut self.cells, &mut externs, native(program, self.native))
         };
-        let stop = execute(&mut context, phv, program.code.parsers[parser.0 as usize].pc, observer);
+        let ended = execute(&mut context, phv, program.code.parsers[parser.0 as usize].pc, observer);
         phv.payload_offset = context.cursor;
-        match stop {
-            Ok(Stop::Done) => program.code.core_errors.no_error,
-            Ok(Stop::ParserError(code)) => code,
-            Err(Fault::StepLimit) => program.code.core_errors.parser_timeout,
-            Err(_) => program.code.core_errors.parser_invalid_argument,
+        match ended {
+            Ok(()) => program.code.core_errors.no_error,
+            Err(Trap::ParserError(code)) => code,
+            Err(Trap::Fault(Fault::StepLimit)) => program.code.core_errors.parser_timeout,
+            Err(Trap::Fault(_)) => program.code.core_errors.parser_invalid_argument,
         }
     }
 
@@ -151,11 +151,14 @@ impl State {
         let program = &*self.program;
         let pc = program.code.pipelines[pipeline.0 as usize].pc;
         let mut context = Context::new(program, &mut self.cells, externs, native(program, self.native));
-        let stop = match trace {
+        let ended = match trace {
             None => execute(&mut context, phv, pc, &mut Unwatched),
             Some(trace) => execute(&mut context, phv, pc, trace),
         };
-        stop.map(|_| ())
+        match ended {
+            Err(Trap::Fault(fault)) => Err(fault),
+            _ => Ok(()),
+        }
     }
 
     /// Computes and stores the checksums that the program updates, and records the changes in `trace`, if given. `payload` is the

@@ -25,7 +25,6 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 const SEND_BUFFER_BYTES: usize = 8 << 20;
 
 const MAC_ADDRESSES_BYTES: usize = 12;
-const ETHERNET_BYTES: usize = 14;
 
 /// An open interface.
 pub struct Interface {
@@ -195,7 +194,7 @@ impl Repair {
                 deliver(tagged);
             }
         };
-        if frame.len() < ETHERNET_BYTES {
+        if frame.len() < wire::ethernet::HEADER_LEN {
             counts.rx_malformed += 1;
         } else if header.is_complete() {
             deliver(frame);

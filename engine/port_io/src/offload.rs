@@ -4,6 +4,10 @@
 //! 5.1.6.2). A checksum is completed in place. A TCP or UDP super-frame is split into the frames that a NIC would have sent; one
 //! inside a tunnel is refused, because its outer headers would have to be changed as well.
 
+use wire::checksum;
+use wire::ethernet::HEADER_LEN as ETHERNET_BYTES;
+use wire::tcp::{CWR, FIN, PSH};
+
 /// Length of the kernel's `struct virtio_net_hdr`.
 pub const VNET_HEADER_BYTES: usize = 10;
 
@@ -14,13 +18,6 @@ const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 /// A flag beside the type: only the first segment carries CWR (RFC 3168 6.1.2).
 const GSO_ECN: u8 = 0x80;
-
-const ETHERNET_BYTES: usize = 14;
-const UDP_BYTES: usize = 8;
-
-const TCP_FIN: u8 = 0x01;
-const TCP_PSH: u8 = 0x08;
-const TCP_CWR: u8 = 0x80;
 
 /// The decoded kernel header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,9 +66,8 @@ pub fn complete_checksum(header: &VnetHeader, frame: &mut [u8]) -> bool {
     }
     // The field contains the sum of the pseudo-header, so the sum includes the field. UDP writes 0 as 0xffff (RFC 768);
     // for TCP the two are equivalent.
-    let sum = !fold(sum_of(&frame[start..]));
-    let sum = if sum == 0 { 0xffff } else { sum };
-    frame[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+    let sum = checksum::internet(&frame[start..]);
+    put(frame, place, if sum == 0 { 0xffff } else { sum });
     true
 }
 
@@ -141,7 +137,7 @@ impl Layout {
             let length = usize::from(frame.get(transport + 12)? >> 4) * 4;
             (length >= 20).then_some(transport + length)?
         } else {
-            transport + UDP_BYTES
+            transport + wire::udp::HEADER_LEN
         };
         (payload <= frame.len()).then_some(Self { ip, transport, payload, is_ipv6, is_tcp })
     }
@@ -157,7 +153,7 @@ impl Layout {
             let id = u16::from_be_bytes([frame[self.ip + 4], frame[self.ip + 5]]);
             put(frame, self.ip + 4, id.wrapping_add(index as u16));
             put(frame, self.ip + 10, 0);
-            let sum = !fold(sum_of(&frame[self.ip..self.transport]));
+            let sum = checksum::internet(&frame[self.ip..self.transport]);
             put(frame, self.ip + 10, sum);
         }
         let checksum = if self.is_tcp {
@@ -167,10 +163,10 @@ impl Layout {
             frame[place..place + 4].copy_from_slice(&sequence.to_be_bytes());
             let flags = &mut frame[self.transport + 13];
             if !is_last {
-                *flags &= !(TCP_FIN | TCP_PSH);
+                *flags &= !(FIN | PSH);
             }
             if index > 0 {
-                *flags &= !TCP_CWR;
+                *flags &= !CWR;
             }
             self.transport + 16
         } else {
@@ -178,33 +174,20 @@ impl Layout {
             self.transport + 6
         };
         put(frame, checksum, 0);
-        let sum = !fold(self.pseudo_header(frame, transport_length) + sum_of(&frame[self.transport..]));
+        let pseudo = self.pseudo_header(frame, transport_length);
+        let sum = checksum::finish(checksum::sum(pseudo, &frame[self.transport..]));
         put(frame, checksum, if sum == 0 { 0xffff } else { sum });
     }
 
-    fn pseudo_header(&self, frame: &[u8], transport_length: usize) -> u64 {
+    fn pseudo_header(&self, frame: &[u8], transport_length: usize) -> u32 {
         let addresses = if self.is_ipv6 { self.ip + 8..self.ip + 40 } else { self.ip + 12..self.ip + 20 };
         let protocol = if self.is_tcp { 6 } else { 17 };
-        sum_of(&frame[addresses]) + protocol + transport_length as u64
+        checksum::sum(protocol + transport_length as u32, &frame[addresses])
     }
 }
 
 fn put(frame: &mut [u8], place: usize, value: u16) {
     frame[place..place + 2].copy_from_slice(&value.to_be_bytes());
-}
-
-/// Returns the sum of the 16-bit words (RFC 1071); an odd last byte is padded with zero.
-fn sum_of(bytes: &[u8]) -> u64 {
-    let words = bytes.chunks_exact(2);
-    let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
-    words.map(|word| u64::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u64>() + odd
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
 }
 
 #[cfg(test)]
@@ -218,7 +201,6 @@ mod tests {
             frame.extend([0x81, 0, 0, 42]);
         }
         frame.extend(if ipv6 { [0x86, 0xdd] } else { [0x08, 0x00] });
-        let ip = frame.len();
         if ipv6 {
             frame.extend([0x60, 0, 0, 0, 0, 0, 6, 64]);
             frame.extend([7; 32]);
@@ -228,7 +210,6 @@ mod tests {
         let transport = frame.len();
         frame.extend([0, 80, 0, 90, 0, 0, 1, 0, 0, 0, 0, 0, 0x50, flags, 1, 1, 0, 0, 0, 0]);
         frame.extend_from_slice(payload);
-        let _ = ip;
         let header = VnetHeader {
             flags: NEEDS_CSUM,
             gso_type: if ipv6 { GSO_TCPV6 } else { GSO_TCPV4 },
@@ -246,14 +227,15 @@ mod tests {
 
     /// Returns whether a receiver would accept the checksums of an IPv4 TCP frame without options at `ip`.
     fn checksums_hold(frame: &[u8], ip: usize) -> bool {
-        let pseudo = sum_of(&frame[ip + 12..ip + 20]) + 6 + (frame.len() - ip - 20) as u64;
-        fold(sum_of(&frame[ip..ip + 20])) == 0xffff && fold(pseudo + sum_of(&frame[ip + 20..])) == 0xffff
+        let pseudo = checksum::sum(6 + (frame.len() - ip - 20) as u32, &frame[ip + 12..ip + 20]);
+        let segment = checksum::finish(checksum::sum(pseudo, &frame[ip + 20..]));
+        (checksum::internet(&frame[ip..ip + 20]), segment) == (0, 0)
     }
 
     #[test]
     fn a_tcp_super_frame_becomes_frames_that_a_receiver_takes() {
         for vlan in [false, true] {
-            let (header, frame) = tcp(vlan, false, b"abcdefghij", TCP_FIN | TCP_PSH | TCP_CWR | 0x10);
+            let (header, frame) = tcp(vlan, false, b"abcdefghij", FIN | PSH | CWR | 0x10);
             let out = segments(&header, &frame).unwrap();
             let ip = if vlan { 18 } else { 14 };
             let field =
@@ -272,7 +254,7 @@ mod tests {
             );
             assert_eq!(
                 [0, 1, 2].map(|i| out[i][ip + 33]),
-                [0x10 | TCP_CWR, 0x10, 0x10 | TCP_FIN | TCP_PSH],
+                [0x10 | CWR, 0x10, 0x10 | FIN | PSH],
                 "CWR on the first, FIN and PSH on the last"
             );
             assert!(out.iter().all(|part| checksums_hold(part, ip)));
@@ -301,10 +283,10 @@ mod tests {
         let header = VnetHeader { gso_type: GSO_NONE, gso_size: 0, ..header };
         let length = frame.len() as u16 - 14;
         put(&mut frame, 16, length);
-        let sum = !fold(sum_of(&frame[14..34]));
+        let sum = checksum::internet(&frame[14..34]);
         put(&mut frame, 24, sum);
-        let pseudo = fold(sum_of(&frame[26..34]) + 6 + u64::from(length) - 20);
-        put(&mut frame, 50, pseudo);
+        let pseudo = checksum::sum(6 + u32::from(length) - 20, &frame[26..34]);
+        put(&mut frame, 50, pseudo as u16);
         assert!(!checksums_hold(&frame, 14));
         assert!(complete_checksum(&header, &mut frame));
         assert!(checksums_hold(&frame, 14));

@@ -131,17 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn draws_stay_within_their_bounds_and_reach_both() {
-        let numbers = draws(7, 0, 10, 12, 300);
-        assert_eq!(numbers.iter().min(), Some(&10));
-        assert_eq!(numbers.iter().max(), Some(&12));
-        assert_eq!(draws(7, 0, 5, 5, 3), [5, 5, 5]);
-    }
-
-    #[test]
     fn each_value_is_equally_likely() {
         // 60000 draws of 6 values: the standard deviation of each count is about 91.
         let numbers = draws(3, 0, 1, 6, 60_000);
+        assert!(numbers.iter().all(|number| (1..=6).contains(number)));
         for value in 1..=6 {
             let count = numbers.iter().filter(|number| **number == value).count();
             assert!((9_500..=10_500).contains(&count), "{value}: {count}");

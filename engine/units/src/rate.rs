@@ -75,12 +75,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_1500_byte_frame_takes_12_us_at_1gbps() {
-        let rate: DataRate = "1Gbps".parse().unwrap();
-        assert_eq!(rate.transmit_time(Bytes::new(1500)), Duration::from_us(12));
-    }
-
-    #[test]
     fn wire_time_is_rounded_up_to_a_picosecond() {
         // 8 bits at 3 bit/s = 2.666... s.
         assert_eq!(DataRate::from_bps(3).transmit_time(Bytes::new(1)), Duration::from_ps(2_666_666_666_667));

@@ -6,8 +6,8 @@ pub fn internet(data: &[u8]) -> u16 {
     finish(sum(0, data))
 }
 
-/// Adds `data` to a running sum. Every piece except the last must have an even length.
-pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
+/// Adds `data` to a running sum, and folds it to 16 bits. Every piece except the last must have an even length.
+pub fn sum(start: u32, data: &[u8]) -> u32 {
     // In one's complement arithmetic, a 32-bit word equals the sum of its halves.
     let mut long_words = data.chunks_exact(4);
     let mut total = u64::from(start);
@@ -28,6 +28,6 @@ pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
 }
 
 /// Returns the complement of a folded running sum.
-pub(crate) fn finish(sum: u32) -> u16 {
+pub fn finish(sum: u32) -> u16 {
     !(((sum & 0xffff) + (sum >> 16)) as u16)
 }

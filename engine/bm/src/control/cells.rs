@@ -285,7 +285,7 @@ impl State {
         parameters: CrcParameters<u16>,
     ) -> Result<()> {
         let id = self.custom_crc(calculation, 16)?;
-        self.cells.crcs.set(id, parameters.crc());
+        self.cells.crcs.insert(id, parameters.crc());
         Ok(())
     }
 
@@ -296,13 +296,13 @@ impl State {
         parameters: CrcParameters<u32>,
     ) -> Result<()> {
         let id = self.custom_crc(calculation, 32)?;
-        self.cells.crcs.set(id, parameters.crc());
+        self.cells.crcs.insert(id, parameters.crc());
         Ok(())
     }
 
-    fn custom_crc(&self, calculation: &str, width: u32) -> Result<usize> {
-        let id = find("calculation", &self.program.declared.names.calculations, calculation)?;
-        if self.program.calculation(id as u32).algorithm.custom_width() == Some(width) {
+    fn custom_crc(&self, calculation: &str, width: u32) -> Result<u32> {
+        let id = find("calculation", &self.program.declared.names.calculations, calculation)? as u32;
+        if self.program.calculation(id).algorithm.custom_width() == Some(width) {
             return Ok(id);
         }
         let text = format!(

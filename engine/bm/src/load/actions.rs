@@ -6,7 +6,6 @@ use super::compile::expression::{Binary, Bool, Expr, HeaderRef, Int, Range, Repr
 use super::compile::Label;
 use super::expressions::Params;
 use super::json::Json;
-use super::limits::Limits;
 use super::{look_up, ActionSource, Loader, Result};
 use crate::error::{clip, LoadError};
 use crate::number::{self, words};
@@ -56,23 +55,19 @@ impl Lvalue {
 type Signatures<'a> = (Vec<ActionSource<'a>>, HashMap<u64, u32>, Vec<ActionInfo>, u32);
 
 /// Returns the parameters of every action, and the number of slots of the largest parameter set.
-pub(super) fn load_signatures<'a>(
-    root: &Json<'a>,
-    limits: &Limits,
-    param_base: Slot,
-) -> Result<Signatures<'a>> {
+pub(super) fn load_signatures<'a>(root: &Json<'a>, param_base: Slot) -> Result<Signatures<'a>> {
     let mut sources = Vec::new();
     let mut ids = HashMap::new();
     let mut infos = Vec::new();
     let mut max_words = 0;
-    for json in root.list("actions", limits.max_objects)? {
+    for json in root.list("actions")? {
         let id = json.id()?;
         ids.insert(u64::from(id), sources.len() as u32);
         let mut params = Vec::new();
         let mut infos_of = Vec::new();
         let mut words = 0;
-        for param in json.list("runtime_data", limits.max_objects)? {
-            let width = param.get("bitwidth")?.width(limits.widest(), "parameters")?;
+        for param in json.list("runtime_data")? {
+            let width = param.get("bitwidth")?.width("parameters")?;
             params.push(Field { slot: param_base + words, width: width as u16, signed: false });
             words += number::words(width);
             infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width });
@@ -100,7 +95,7 @@ impl Loader<'_> {
         self.mark(self.compiler.pc(), Mark::Action { action: action as u32, called });
         let json = self.action_sources[action].json.clone();
         let params = self.action_sources[action].params.clone();
-        let primitives = json.list("primitives", self.limits.max_instructions)?;
+        let primitives = json.instructions("primitives")?;
         let labels: Vec<Label> = (0..=primitives.len()).map(|_| self.compiler.label()).collect();
         for (at, primitive) in primitives.iter().enumerate() {
             self.compiler.place(labels[at]);
@@ -402,10 +397,8 @@ impl Loader<'_> {
         }
         let target = json.get("value")?;
         let [header, member] = target.tuple()?;
-        let id = look_up(&self.declared.names.headers, "header", &header)?;
-        let h = &self.packet.headers[id as usize];
-        let ty = &self.packet.header_types[h.type_id as usize];
-        match (h.vl, ty.field(member.str()?)) {
+        let (id, field) = self.member(&header, &member)?;
+        match (self.packet.headers[id as usize].vl, field) {
             (Some(store), Some(f)) if f.variable => Ok(store),
             _ => Err(json.error("is not a field of variable length")),
         }
@@ -564,7 +557,7 @@ impl Loader<'_> {
         let mut fields = Vec::new();
         // p4c emits {} for an empty list of values.
         let none = values.get("value")?.value.as_object().is_some_and(serde_json::Map::is_empty);
-        let values = if none { Vec::new() } else { values.list("value", self.limits.max_objects)? };
+        let values = if none { Vec::new() } else { values.list("value")? };
         for value in values {
             let expr = self.int(&value, params)?;
             let Range { neg, pos } = expr.range();

@@ -158,10 +158,10 @@ impl Loader<'_> {
     }
 
     pub(super) fn operand(&self, json: &Json<'_>, params: Params<'_>, depth: usize) -> Result<Operand> {
-        if depth > self.limits.max_expression_depth {
+        if depth > json.limits.max_expression_depth {
             return Err(json.error(format!(
                 "an expression nested more than {} levels deep, the limit",
-                self.limits.max_expression_depth
+                json.limits.max_expression_depth
             )));
         }
         let object = json.object()?;
@@ -186,9 +186,8 @@ impl Loader<'_> {
                     let header = self.header_ref(&header, params)?;
                     return self.named_field_of(json, header, member.str()?);
                 }
-                let id = look_up(&self.declared.names.headers, "header", &header)?;
-                let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
-                if ty.field(member.str()?).is_some_and(|f| f.variable) {
+                let (id, field) = self.member(&header, &member)?;
+                if field.is_some_and(|f| f.variable) {
                     return Ok(Operand::Varbit(HeaderRef::Fixed(id)));
                 }
                 if self.empty_field(&header, &member)?.is_some() {
@@ -244,6 +243,10 @@ impl Loader<'_> {
             Operand::Bool(condition) => Ok(condition),
             other => Err(json.error(format!("operation '{op}' takes conditions, not {}", other.what()))),
         };
+        let both = |of: fn(Box<Bool>, Box<Bool>) -> Bool| {
+            let (left, right) = (boolean(side("left")?)?, boolean(side("right")?)?);
+            Ok(Operand::Bool(of(Box::new(left), Box::new(right))))
+        };
         let binary = |op| {
             let left = match (op, json.get("left")?.is_null()) {
                 (Binary::Add | Binary::Sub, true) => Expr::Const(Int::new(0)),
@@ -258,7 +261,7 @@ impl Loader<'_> {
             }
             Ok(Operand::Bool(Bool::Compare(op, left, right)))
         };
-        let widest = self.limits.widest();
+        let widest = json.limits.widest();
         let width = || {
             let right = json.with(json.get("right")?.value);
             match self.operand(&right, &[], depth + 1)? {
@@ -314,14 +317,8 @@ impl Loader<'_> {
             ">" => compare(Compare::Lt, true),
             ">=" => compare(Compare::Ge, false),
             "<=" => compare(Compare::Ge, true),
-            "and" => Ok(Operand::Bool(Bool::And(
-                Box::new(boolean(side("left")?)?),
-                Box::new(boolean(side("right")?)?),
-            ))),
-            "or" => Ok(Operand::Bool(Bool::Or(
-                Box::new(boolean(side("left")?)?),
-                Box::new(boolean(side("right")?)?),
-            ))),
+            "and" => both(Bool::And),
+            "or" => both(Bool::Or),
             "not" => Ok(Operand::Bool(Bool::Not(Box::new(boolean(side("right")?)?)))),
             "d2b" => Ok(Operand::Bool(match int(side("right")?)? {
                 Expr::FromBool(condition) => *condition,
@@ -364,62 +361,59 @@ impl Loader<'_> {
             let side = json.with(json.get(key)?.value);
             self.operand(&side, params, depth + 1)
         };
+        let wrong = |wanted: &str, given: &Operand| {
+            json.error(format!("operation '{op}' takes {wanted}, not {}", given.what()))
+        };
         let index = || match side("right")? {
             Operand::Int(expr) => Ok(Box::new(expr)),
-            other => Err(json.error(format!("operation '{op}' takes an integer, not {}", other.what()))),
+            other => Err(wrong("an integer", &other)),
+        };
+        let stack = |operand: Operand| match operand {
+            Operand::Stack(stack) => Ok(stack),
+            other => Err(wrong("a stack", &other)),
         };
         match op {
             "valid" => match side("right")? {
                 Operand::Header(header) => Ok(Operand::Bool(Bool::Valid(header))),
-                other => Err(json.error(format!("operation 'valid' takes a header, not {}", other.what()))),
+                other => Err(wrong("a header", &other)),
             },
             "valid_union" => match side("right")? {
                 Operand::Union(union) => Ok(Operand::Bool(Bool::UnionValid(union))),
-                other => {
-                    Err(json.error(format!("operation '{op}' takes a header union, not {}", other.what())))
-                }
+                other => Err(wrong("a header union", &other)),
             },
             "access_union_header" => {
-                let Operand::Union(union) = side("left")? else {
-                    return Err(json.error("operation 'access_union_header' takes a header union"));
+                let union = match side("left")? {
+                    Operand::Union(union) => union,
+                    other => return Err(wrong("a header union", &other)),
                 };
                 let members = self.union_types[self.union_type_of(&union) as usize].members.len();
                 let right = json.with(json.get("right")?.value);
-                let member = right.number(self.limits.max_objects as u64)?;
+                let member = right.number(json.limits.max_objects as u64)?;
                 if member >= members as u64 {
                     return Err(right.error(format!("is {member}; the union has {members} members")));
                 }
                 Ok(Operand::Header(HeaderRef::Member(union, member as u32)))
             }
             "dereference_header_stack" | "dereference_union_stack" => {
-                let of_unions = op == "dereference_union_stack";
-                match side("left")? {
-                    Operand::Stack(stack) if self.packet.stacks[stack as usize].of_unions != of_unions => {
-                        Err(json.error(format!("operation '{op}' takes the other kind of stack")))
-                    }
-                    Operand::Stack(stack) if of_unions => Ok(Operand::Union(UnionRef::At(stack, index()?))),
-                    Operand::Stack(stack) => Ok(Operand::Header(HeaderRef::At(stack, index()?))),
-                    other => Err(json.error(format!("operation '{op}' takes a stack, not {}", other.what()))),
+                let stack = stack(side("left")?)?;
+                match (op == "dereference_union_stack", self.packet.stacks[stack as usize].of_unions) {
+                    (true, true) => Ok(Operand::Union(UnionRef::At(stack, index()?))),
+                    (false, false) => Ok(Operand::Header(HeaderRef::At(stack, index()?))),
+                    _ => Err(json.error(format!("operation '{op}' takes the other kind of stack"))),
                 }
             }
             "access_field" => {
-                let Operand::Header(header) = side("left")? else {
-                    return Err(json.error("operation 'access_field' takes a header"));
+                let header = match side("left")? {
+                    Operand::Header(header) => header,
+                    other => return Err(wrong("a header", &other)),
                 };
                 let right = json.with(json.get("right")?.value);
-                let index = right.number(self.limits.max_objects as u64)? as usize;
+                let index = right.number(json.limits.max_objects as u64)? as usize;
                 self.field_of(json, header, index)
             }
             "last_stack_index" | "size_stack" => {
                 let operand = if json.get("left")?.is_null() { side("right")? } else { side("left")? };
-                let slot = match operand {
-                    Operand::Stack(stack) => self.packet.stacks[stack as usize].next,
-                    other => {
-                        return Err(
-                            json.error(format!("operation '{op}' takes a stack, not {}", other.what()))
-                        )
-                    }
-                };
+                let slot = self.packet.stacks[stack(operand)? as usize].next;
                 let next = Expr::Slot { slot, width: 32, signed: false };
                 if op == "size_stack" {
                     return Ok(Operand::Int(next));

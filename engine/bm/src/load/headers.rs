@@ -18,17 +18,17 @@ const MAX_VARIABLE_BYTES: u64 = 65_536;
 
 impl<'a> Loader<'a> {
     /// Lays out the packet: metadata, headers, stacks, then space for conditions, parameters and temporaries.
-    pub(super) fn with_headers(root: &Json<'a>, limits: &'a Limits) -> Result<Loader<'a>> {
+    pub(super) fn with_headers(root: &Json<'a>) -> Result<Loader<'a>> {
+        let limits = root.limits;
         let mut header_types = Vec::new();
         let mut header_type_ids = HashMap::new();
-        for json in root.list("header_types", limits.max_objects)? {
+        for json in root.list("header_types")? {
             let name = new_name(&mut header_type_ids, &json)?;
-            header_types.push(load_type(name, &json, limits)?);
+            header_types.push(load_type(name, &json)?);
         }
 
         let (mut stacks, mut stack_ids) = (Vec::new(), HashMap::new());
-        let instances =
-            unions::instances(root, limits, false, &header_type_ids, &mut stacks, &mut stack_ids)?;
+        let instances = unions::instances(root, false, &header_type_ids, &mut stacks, &mut stack_ids)?;
         let mut names = Names::default();
         let mut headers: Vec<Header> = Vec::new();
         for (json, type_id) in &instances.list {
@@ -46,10 +46,9 @@ impl<'a> Loader<'a> {
             });
         }
 
-        let (union_types, union_type_ids) = unions::load_types(root, limits, &header_type_ids)?;
-        let union_instances =
-            unions::instances(root, limits, true, &union_type_ids, &mut stacks, &mut stack_ids)?;
-        let (unions, union_ids) = unions::load(&union_instances, limits, &union_types, &headers, &instances)?;
+        let (union_types, union_type_ids) = unions::load_types(root, &header_type_ids)?;
+        let union_instances = unions::instances(root, true, &union_type_ids, &mut stacks, &mut stack_ids)?;
+        let (unions, union_ids) = unions::load(&union_instances, &union_types, &headers, &instances)?;
         for (id, union) in (0..).zip(&unions) {
             union.members.iter().for_each(|&member| headers[member as usize].union = Some(id));
         }
@@ -95,7 +94,7 @@ impl<'a> Loader<'a> {
                 }
             }
         }
-        for json in set_as_fields(root, limits)? {
+        for json in set_as_fields(root)? {
             let id = look_up(&names.headers, "header", &json)?;
             let in_stack = stacks.iter().any(|s| !s.of_unions && (s.first..s.first + s.size).contains(&id));
             let header = &mut headers[id as usize];
@@ -111,8 +110,7 @@ impl<'a> Loader<'a> {
         let reset_end = take(0).ok_or_else(too_large)?;
         let condition_slot = take(2).ok_or_else(too_large)?;
         let param_base = condition_slot + 2;
-        let (action_sources, action_ids, infos, param_words) =
-            actions::load_signatures(root, limits, param_base)?;
+        let (action_sources, action_ids, infos, param_words) = actions::load_signatures(root, param_base)?;
         take(param_words).ok_or_else(too_large)?;
         let unused_slot = take(1).ok_or_else(too_large)?;
         let mut compiler = Compiler::new(unused_slot + 1, limits.max_instructions);
@@ -137,7 +135,6 @@ impl<'a> Loader<'a> {
         };
         let Limits { max_steps, max_parser_steps, .. } = *limits;
         Ok(Loader {
-            limits,
             compiler,
             packet,
             code: Code { max_steps, max_parser_steps, ..Code::default() },
@@ -155,7 +152,7 @@ impl<'a> Loader<'a> {
 
     /// Loads the names that a target uses for fields with other names in the program.
     pub(super) fn load_aliases(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("field_aliases", self.limits.max_objects)? {
+        for json in root.list("field_aliases")? {
             let [alias, target] = json.tuple()?;
             let name = alias.str()?;
             let Some((header, field)) = name.rsplit_once('.') else {
@@ -176,18 +173,23 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
+    /// Returns the id of a header, and its field of this name, if it has one.
+    pub(super) fn member(&self, header: &Json<'_>, member: &Json<'_>) -> Result<(u32, Option<&FieldDef>)> {
+        let id = look_up(&self.declared.names.headers, "header", header)?;
+        let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
+        Ok((id, ty.field(member.str()?)))
+    }
+
     /// Returns the field that a `[header, member]` tuple names, and its header.
     pub(super) fn field(&self, json: &Json<'_>) -> Result<(Field, u32)> {
         let [header, member] = json.tuple()?;
-        let id = look_up(&self.declared.names.headers, "header", &header)?;
+        let (id, field) = self.member(&header, &member)?;
         let h = &self.packet.headers[id as usize];
         let name = member.str()?;
         if name == "$valid$" {
             return Ok((Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false }, id));
         }
-        let ty = &self.packet.header_types[h.type_id as usize];
-        let f = ty
-            .field(name)
+        let f = field
             .ok_or_else(|| json.error(format!("header '{}' has no field '{}'", clip(&h.name), clip(name))))?;
         if f.variable {
             return Err(json.error(format!(
@@ -209,9 +211,7 @@ impl<'a> Loader<'a> {
 
     /// Returns the field if it is a `bit<0>`, without bits; it is 0 regardless of assignments. Returns `None` for other fields.
     pub(super) fn empty_field(&self, header: &Json<'_>, member: &Json<'_>) -> Result<Option<Field>> {
-        let id = look_up(&self.declared.names.headers, "header", header)?;
-        let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
-        let found = ty.field(member.str()?).filter(|f| f.width == 0 && !f.variable);
+        let found = self.member(header, member)?.1.filter(|f| f.width == 0 && !f.variable);
         Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
     }
 
@@ -235,11 +235,11 @@ impl<'a> Loader<'a> {
 
 /// Returns the headers whose validity a parser sets as a field; p4c generated `setValid` in this form until 2018. In BMv2 only
 /// conditions read that validity: such a header is not deparsed.
-fn set_as_fields<'a>(root: &Json<'a>, limits: &Limits) -> Result<Vec<Json<'a>>> {
+fn set_as_fields<'a>(root: &Json<'a>) -> Result<Vec<Json<'a>>> {
     let mut found = Vec::new();
-    for parser in root.list("parsers", limits.max_objects)? {
-        for state in parser.list("parse_states", limits.max_objects)? {
-            for op in state.list("parser_ops", limits.max_instructions)? {
+    for parser in root.list("parsers")? {
+        for state in parser.list("parse_states")? {
+            for op in state.instructions("parser_ops")? {
                 if op.get("op")?.str()? != "set" {
                     continue;
                 }
@@ -263,7 +263,7 @@ fn flag(json: &Json<'_>) -> Result<bool> {
     }
 }
 
-fn load_type(name: String, json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
+fn load_type(name: String, json: &Json<'_>) -> Result<HeaderType> {
     if json.opt("length_exp")?.is_some() {
         return Err(json.error("'length_exp' (P4-14 variable-length headers) is not supported"));
     }
@@ -271,7 +271,7 @@ fn load_type(name: String, json: &Json<'_>, limits: &Limits) -> Result<HeaderTyp
     let mut index = HashMap::new();
     let mut off = 0;
     let mut variable = None;
-    for f in json.list("fields", limits.max_objects)? {
+    for f in json.list("fields")? {
         let parts = f.array()?;
         let [field_name, width, rest @ ..] = &parts[..] else {
             return Err(f.error("a field is [name, width] or [name, width, signed]"));
@@ -283,7 +283,7 @@ fn load_type(name: String, json: &Json<'_>, limits: &Limits) -> Result<HeaderTyp
         let field_name = field_name.str()?;
         let is_variable = width.value.as_str() == Some("*");
         let bits = if is_variable { 0 } else { width.u64()? };
-        let widest = limits.widest();
+        let widest = json.limits.widest();
         if !is_variable && bits > widest {
             return Err(f.error(format!(
                 "field '{}' is {bits} bits wide; fields of up to {widest} bits are supported",

@@ -1,12 +1,12 @@
 //! JSON values together with their place in the file, so that every error can name it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::error::LoadError;
+use super::limits::Limits;
+use crate::error::{clip, LoadError};
 
 /// Maximum nesting of arrays and objects. p4c emits two levels for every operation of an expression.
 const MAX_NESTING: usize = 300;
@@ -14,10 +14,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The next step after a file that is not a program.
 pub(crate) const EXPECTED: &str = "give the BMv2 JSON that p4c-bm2-ss -o writes";
 
-/// A value and its place.
+/// A value, its place, and the limits of its file.
 #[derive(Debug, Clone)]
 pub(crate) struct Json<'a> {
     pub(crate) value: &'a Value,
+    pub(crate) limits: &'a Limits,
     place: Rc<str>,
 }
 
@@ -30,29 +31,32 @@ pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
         return Err(fail(format!("{} bytes of JSON; the limit is {max_bytes}", text.len())));
     }
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    check_nesting(text).map_err(fail)?;
-    let text = with_escapes(text);
+    let text = checked(text).map_err(fail)?;
     let mut reader = serde_json::Deserializer::from_slice(&text);
     reader.disable_recursion_limit();
-    let value = <Value as serde::Deserialize>::deserialize(&mut reader)
+    <Value as serde::Deserialize>::deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| fail(format!("not JSON: {e}; {EXPECTED}")))?;
-    Ok(value)
+        .map_err(|e| fail(format!("not JSON: {e}; {EXPECTED}")))
 }
 
-/// Escapes control characters inside strings. p4c emits `log_msg` texts and source fragments verbatim, with line breaks and
-/// tabs; that is not JSON, but BMv2's reader accepts it.
-fn with_escapes(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.iter().any(|&byte| byte < b' ') {
-        return Cow::Borrowed(text);
-    }
-    let (mut in_string, mut escaped) = (false, false);
+/// Checks the nesting, and escapes control characters inside strings. p4c emits `log_msg` texts and source fragments verbatim,
+/// with line breaks and tabs; that is not JSON, but BMv2's reader accepts it.
+fn checked(text: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     let mut written = Vec::with_capacity(text.len());
     for &byte in text {
         if in_string && byte < b' ' {
             written.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
             escaped = false;
             continue;
+        }
+        match byte {
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return Err(format!("nested more than {MAX_NESTING} levels deep"));
         }
         (in_string, escaped) = match byte {
             _ if escaped => (true, false),
@@ -62,34 +66,7 @@ fn with_escapes(text: &[u8]) -> Cow<'_, [u8]> {
         };
         written.push(byte);
     }
-    Cow::Owned(written)
-}
-
-fn check_nesting(text: &[u8]) -> std::result::Result<(), String> {
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for &byte in text {
-        if in_string {
-            (in_string, escaped) = match byte {
-                _ if escaped => (true, false),
-                b'\\' => (true, true),
-                b'"' => (false, false),
-                _ => (true, false),
-            };
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'[' | b'{' => {
-                depth += 1;
-                if depth > MAX_NESTING {
-                    return Err(format!("nested more than {MAX_NESTING} levels deep"));
-                }
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    Ok(())
+    Ok(written)
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -105,8 +82,8 @@ fn kind(value: &Value) -> &'static str {
 
 impl<'a> Json<'a> {
     /// Returns the root value of the file.
-    pub(crate) fn root(value: &'a Value) -> Json<'a> {
-        Json { value, place: Rc::from("program") }
+    pub(crate) fn root(value: &'a Value, limits: &'a Limits) -> Json<'a> {
+        Json { value, limits, place: Rc::from("program") }
     }
 
     /// Returns an error about this value.
@@ -121,7 +98,7 @@ impl<'a> Json<'a> {
 
     /// Returns another value with the same place, for parts of expressions.
     pub(crate) fn with(&self, value: &'a Value) -> Json<'a> {
-        Json { value, place: Rc::clone(&self.place) }
+        Json { place: Rc::clone(&self.place), value, ..*self }
     }
 
     pub(crate) fn object(&self) -> Result<&'a Map<String, Value>> {
@@ -143,33 +120,35 @@ impl<'a> Json<'a> {
 
     fn member(&self, key: &str, value: &'a Value) -> Json<'a> {
         let place = if &*self.place == "program" { key.to_owned() } else { format!("{} {key}", self.place) };
-        Json { value, place: place.into() }
+        Json { value, place: place.into(), ..*self }
     }
 
     /// Returns the elements; each place has the element's index and, if it has one, its name.
     pub(crate) fn array(&self) -> Result<Vec<Json<'a>>> {
-        let items = self
-            .value
-            .as_array()
-            .ok_or_else(|| self.error(format!("is {}, not an array", kind(self.value))))?;
-        Ok(items
-            .iter()
-            .enumerate()
-            .map(|(at, value)| {
-                let place = match value.get("name").and_then(Value::as_str) {
-                    Some(name) => {
-                        format!("{}[{at}] '{}'", self.place, crate::error::clip(name))
-                    }
-                    None => format!("{}[{at}]", self.place),
-                };
-                Json { value, place: place.into() }
-            })
-            .collect())
+        let items = self.value.as_array();
+        let items = items.ok_or_else(|| self.error(format!("is {}, not an array", kind(self.value))))?;
+        let element = |(at, value): (usize, &'a Value)| {
+            let place = match value.get("name").and_then(Value::as_str) {
+                Some(name) => format!("{}[{at}] '{}'", self.place, clip(name)),
+                None => format!("{}[{at}]", self.place),
+            };
+            Json { value, place: place.into(), ..*self }
+        };
+        Ok(items.iter().enumerate().map(element).collect())
     }
 
-    /// Returns the elements of the member, at most `limit`; none if it is absent. BMv2 refuses a program in which two objects of a
-    /// list have the same id.
-    pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Json<'a>>> {
+    /// Returns the elements of the member; none if it is absent. BMv2 refuses a program in which two objects of a list have the
+    /// same id.
+    pub(crate) fn list(&self, key: &str) -> Result<Vec<Json<'a>>> {
+        self.list_up_to(self.limits.max_objects, key)
+    }
+
+    /// Returns the elements as [`Json::list`] does; they become instructions.
+    pub(crate) fn instructions(&self, key: &str) -> Result<Vec<Json<'a>>> {
+        self.list_up_to(self.limits.max_instructions, key)
+    }
+
+    fn list_up_to(&self, limit: usize, key: &str) -> Result<Vec<Json<'a>>> {
         let Some(member) = self.opt(key)? else { return Ok(Vec::new()) };
         let count = member.value.as_array().map_or(0, Vec::len);
         if count > limit {
@@ -227,9 +206,9 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
-    /// Returns a width of 1 to `widest` bits; `what` names the objects that have it.
-    pub(crate) fn width(&self, widest: u64, what: &str) -> Result<u32> {
-        let bits = self.u64()?;
+    /// Returns a width in bits; `what` names the objects that have it.
+    pub(crate) fn width(&self, what: &str) -> Result<u32> {
+        let (bits, widest) = (self.u64()?, self.limits.widest());
         if bits == 0 || bits > widest {
             return Err(self.error(format!("is {bits}; {what} of 1 to {widest} bits are supported")));
         }

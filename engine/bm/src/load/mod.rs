@@ -46,7 +46,6 @@ struct ActionSource<'a> {
 
 /// A program during loading: its parts so far, and what only the loader needs.
 struct Loader<'a> {
-    limits: &'a Limits,
     compiler: Compiler,
     packet: PacketLayout,
     code: Code,
@@ -83,17 +82,17 @@ impl Program {
 /// Loads a program.
 fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     let value = json::parse(text, limits.max_json_bytes)?;
-    let root = Json::root(&value);
+    let root = Json::root(&value, limits);
     check_version(&root)?;
-    if let Some(first) = root.list("extern_instances", limits.max_objects)?.first() {
+    if let Some(first) = root.list("extern_instances")?.first() {
         return Err(first.error("extern_instances are not supported"));
     }
 
-    let mut loader = Loader::with_headers(&root, limits)?;
+    let mut loader = Loader::with_headers(&root)?;
     loader.code.marks = for_tracing.then(Vec::new);
     loader.load_aliases(&root)?;
-    (loader.declared.errors, loader.code.core_errors) = objects::load_errors(&root, limits)?;
-    objects::check_enums(&root, limits)?;
+    (loader.declared.errors, loader.code.core_errors) = objects::load_errors(&root)?;
+    objects::check_enums(&root)?;
     loader.declared.field_lists = loader.load_lists(&root, "field_lists")?;
     loader.declared.learn_lists = loader.load_lists(&root, "learn_lists")?;
     loader.load_arrays(&root)?;
@@ -171,10 +170,10 @@ impl Loader<'_> {
     /// Counts array cells against the limit.
     fn take_cells(&mut self, json: &Json<'_>, count: usize) -> Result<()> {
         self.cells = self.cells.saturating_add(count);
-        if self.cells > self.limits.max_cells {
+        if self.cells > json.limits.max_cells {
             return Err(json.error(format!(
                 "registers, counters and meters have more than {} cells together, the limit",
-                self.limits.max_cells
+                json.limits.max_cells
             )));
         }
         Ok(())

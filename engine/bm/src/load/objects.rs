@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::json::Json;
-use super::limits::Limits;
 use super::{add_name, look_up, new_name, Ids, Loader, Result};
 use crate::error::clip;
 use crate::number::{parse_cut, words};
@@ -12,10 +11,10 @@ use crate::program::{
     Input, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
 };
 
-fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
+fn load_constants(json: &Json<'_>, key: &str) -> Result<Vec<(String, u64)>> {
     let (mut names, mut values) = (Ids::new(), HashSet::new());
     let mut constants = Vec::new();
-    for entry in json.list(key, limits.max_objects)? {
+    for entry in json.list(key)? {
         let parts = entry.array()?;
         let [name, value, ..] = &parts[..] else {
             return Err(entry.error("a constant is [name, value]"));
@@ -31,8 +30,8 @@ fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(St
 }
 
 /// Returns the program's errors, and the values of the core library's among them.
-pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(Vec<(String, u64)>, CoreErrors)> {
-    let entries = load_constants(root, "errors", limits)?;
+pub(super) fn load_errors(root: &Json<'_>) -> Result<(Vec<(String, u64)>, CoreErrors)> {
+    let entries = load_constants(root, "errors")?;
     let value =
         |name: &str| entries.iter().find(|(n, _)| n == name).map_or(UNLISTED_ERROR, |&(_, v)| v as u32);
     let core = CoreErrors {
@@ -47,11 +46,11 @@ pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(Vec<(Stri
 }
 
 /// Checks the enums; instructions contain their values.
-pub(super) fn check_enums(root: &Json<'_>, limits: &Limits) -> Result<()> {
+pub(super) fn check_enums(root: &Json<'_>) -> Result<()> {
     let mut names = Ids::new();
-    for json in root.list("enums", limits.max_objects)? {
+    for json in root.list("enums")? {
         new_name(&mut names, &json)?;
-        load_constants(&json, "entries", limits)?;
+        load_constants(&json, "entries")?;
     }
     Ok(())
 }
@@ -59,7 +58,7 @@ pub(super) fn check_enums(root: &Json<'_>, limits: &Limits) -> Result<()> {
 impl Loader<'_> {
     /// Loads field lists or learn lists.
     pub(super) fn load_lists(&mut self, root: &Json<'_>, kind: &str) -> Result<Vec<FieldListInfo>> {
-        let lists = root.list(kind, self.limits.max_objects)?;
+        let lists = root.list(kind)?;
         let load = |json: &Json<'_>| {
             let (id, name) = (json.id()?, json.get("name")?.str()?.to_owned());
             Ok(FieldListInfo { name, id, list: self.load_list(json)? })
@@ -69,7 +68,7 @@ impl Loader<'_> {
 
     fn load_list(&mut self, json: &Json<'_>) -> Result<FieldList> {
         let mut fields = Vec::new();
-        for element in json.list("elements", self.limits.max_objects)? {
+        for element in json.list("elements")? {
             match element.get("type")?.str()? {
                 "field" => fields.push(self.field(&element.get("value")?)?.0),
                 // A constant is nothing that the packet has; p4c copies it to a field first.
@@ -86,19 +85,19 @@ impl Loader<'_> {
 
     /// Loads registers, counters and meters.
     pub(super) fn load_arrays(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("register_arrays", self.limits.max_objects)? {
+        for json in root.list("register_arrays")? {
             let name = new_name(&mut self.declared.names.registers, &json)?;
-            let bitwidth = json.get("bitwidth")?.width(self.limits.widest(), "registers")?;
-            let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
+            let bitwidth = json.get("bitwidth")?.width("registers")?;
+            let size = json.get("size")?.number(json.limits.max_cells as u64)? as usize;
             self.take_cells(&json, size.saturating_mul(words(bitwidth) as usize))?;
             self.declared.register_arrays.push(RegisterInfo { name, id: json.id()?, size, bitwidth });
         }
-        for json in root.list("counter_arrays", self.limits.max_objects)? {
+        for json in root.list("counter_arrays")? {
             let name = new_name(&mut self.declared.names.counters, &json)?;
             let (size, direct_table) = self.size_or_table(&json)?;
             self.declared.counter_arrays.push(CounterInfo { name, id: json.id()?, size, direct_table });
         }
-        for json in root.list("meter_arrays", self.limits.max_objects)? {
+        for json in root.list("meter_arrays")? {
             let name = new_name(&mut self.declared.names.meters, &json)?;
             let (size, direct_table) = self.size_or_table(&json)?;
             let kind = json.get("type")?;
@@ -118,13 +117,13 @@ impl Loader<'_> {
         if json.get("is_direct")?.bool()? {
             return Ok((0, Some(json.get("binding")?.str()?.to_owned())));
         }
-        let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
+        let size = json.get("size")?.number(json.limits.max_cells as u64)? as usize;
         self.take_cells(json, size)?;
         Ok((size, None))
     }
 
     pub(super) fn load_calculations(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("calculations", self.limits.max_objects)? {
+        for json in root.list("calculations")? {
             new_name(&mut self.declared.names.calculations, &json)?;
             let calculation = self.load_calculation(&json)?;
             self.code.calculations.push(calculation);
@@ -144,14 +143,14 @@ impl Loader<'_> {
         })?;
         let mut inputs = Vec::new();
         let mut payload = false;
-        for input in json.list("input", self.limits.max_objects)? {
+        for input in json.list("input")? {
             if payload {
                 return Err(input.error("an input after the payload is not supported"));
             }
             match input.get("type")?.str()? {
                 "field" => inputs.extend(self.load_field_input(&input)?),
                 "hexstr" => {
-                    let bits = input.get("bitwidth")?.width(self.limits.widest(), "constants")?;
+                    let bits = input.get("bitwidth")?.width("constants")?;
                     let value = parse_cut(input.get("value")?.str()?, bits).map_err(|e| input.error(e))?;
                     inputs.push(Input::Constant { value, width: bits });
                 }
@@ -169,26 +168,26 @@ impl Loader<'_> {
                 }
             }
         }
-        Ok(Calculation { algorithm, inputs: join_fields(inputs), payload })
+        Ok(Calculation { algorithm, inputs: join_fields(&inputs), payload })
     }
 
     /// Returns the input for a field, or `None` for a field without bits.
     fn load_field_input(&self, input: &Json<'_>) -> Result<Option<Input>> {
         let target = input.get("value")?;
         let [header, member] = target.tuple()?;
-        let id = look_up(&self.declared.names.headers, "header", &header)?;
+        let (id, field) = self.member(&header, &member)?;
         let h = &self.packet.headers[id as usize];
-        let is_variable =
-            self.packet.header_types[h.type_id as usize].field(member.str()?).is_some_and(|f| f.variable);
         match h.vl {
-            Some(store) if is_variable => Ok(Some(Input::Variable { store, valid: h.valid })),
+            Some(store) if field.is_some_and(|f| f.variable) => {
+                Ok(Some(Input::Variable { store, valid: h.valid }))
+            }
             _ if self.empty_field(&header, &member)?.is_some() => Ok(None),
             _ => Ok(Some(Input::Field { field: self.field(&target)?.0, valid: h.valid })),
         }
     }
 
     pub(super) fn load_checksums(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("checksums", self.limits.max_objects)? {
+        for json in root.list("checksums")? {
             let kind = json.get("type")?;
             if kind.str()? != "generic" {
                 return Err(kind.error(format!("checksum type '{}' is not supported", clip(kind.str()?))));
@@ -217,9 +216,9 @@ impl Loader<'_> {
     }
 
     pub(super) fn load_vsets(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("parse_vsets", self.limits.max_objects)? {
+        for json in root.list("parse_vsets")? {
             let name = new_name(&mut self.declared.names.vsets, &json)?;
-            let bitwidth = json.get("compressed_bitwidth")?.width(self.limits.widest(), "value sets")?;
+            let bitwidth = json.get("compressed_bitwidth")?.width("value sets")?;
             self.declared.parse_vsets.push(ParseVsetInfo { name, id: json.id()?, bitwidth });
         }
         Ok(())

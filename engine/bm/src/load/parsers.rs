@@ -31,9 +31,9 @@ type PendingSelect = (usize, Vec<Option<Label>>, Option<Label>);
 impl Loader<'_> {
     pub(super) fn load_parsers(&mut self, root: &Json<'_>) -> Result<()> {
         let mut names = Ids::new();
-        for json in root.list("parsers", self.limits.max_objects)? {
+        for json in root.list("parsers")? {
             let name = new_name(&mut names, &json)?;
-            let states = json.list("parse_states", self.limits.max_objects)?;
+            let states = json.list("parse_states")?;
             let mut labels = States::default();
             for state in &states {
                 new_name(&mut labels.ids, state)?;
@@ -52,7 +52,7 @@ impl Loader<'_> {
                 self.compiler.place(labels.labels[at as usize]);
                 let parser = self.code.parsers.len() as u32;
                 self.mark(self.compiler.pc(), Mark::State { parser, state: at });
-                for op in state.list("parser_ops", self.limits.max_instructions)? {
+                for op in state.instructions("parser_ops")? {
                     self.compiler.release_temps();
                     op.placed(self.parser_op(&op))?;
                 }
@@ -185,13 +185,9 @@ impl Loader<'_> {
             return self.compiler.store(field.slot, field.width(), field.signed, &expr);
         }
         let target = to.get("value")?;
-        let is_variable = |target: &Json<'_>| -> Result<bool> {
-            let [header, member] = target.tuple()?;
-            let id = look_up(&self.declared.names.headers, "header", &header)?;
-            let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
-            Ok(ty.field(member.str()?).is_some_and(|f| f.variable))
-        };
-        let op = if is_variable(&target)? { "assign_VL" } else { "assign" };
+        let [header, member] = target.tuple()?;
+        let is_variable = self.member(&header, &member)?.1.is_some_and(|f| f.variable);
+        let op = if is_variable { "assign_VL" } else { "assign" };
         self.primitive(json, op, &[])
     }
 
@@ -200,14 +196,10 @@ impl Loader<'_> {
         let value = json.get("value")?;
         let [offset, width] = value.tuple()?;
         let bit = offset.number(1 << 20)? as u32;
-        let bits = width.u64()?;
-        let widest = self.limits.widest();
-        if bits == 0 || bits > widest {
-            return Err(width.error(format!("is {bits}; a lookahead of 1 to {widest} bits is supported")));
-        }
-        let d = self.compiler.temp(words(bits as u32))?;
+        let bits = width.width("lookaheads")?;
+        let d = self.compiler.temp(words(bits))?;
         if bits > 64 {
-            self.compiler.emit_cold(ColdOp::Lookahead { d, w: bits as u32, bit })?;
+            self.compiler.emit_cold(ColdOp::Lookahead { d, w: bits, bit })?;
         } else {
             self.compiler.emit(Op::Lookahead { w: bits as u8, d, bit })?;
         }
@@ -221,12 +213,12 @@ impl Loader<'_> {
         pending: &mut Vec<PendingSelect>,
     ) -> Result<()> {
         let mut key = Vec::new();
-        for part in state.list("transition_key", self.limits.max_objects)? {
+        for part in state.list("transition_key")? {
             key.push((self.key_part(&part)?, None));
         }
         let plan = KeyPlan::new(&key);
         let (mut cases, mut targets, mut default) = (Vec::new(), Vec::new(), None);
-        for transition in state.list("transitions", self.limits.max_objects)? {
+        for transition in state.list("transitions")? {
             let next = transition.get("next_state")?;
             let label = if next.is_null() { None } else { Some(labels.of(&next)?) };
             // p4c put the default of a select into the value until April 2020; BMv2 accepts it with or without a type.
@@ -348,13 +340,13 @@ impl Loader<'_> {
 
     pub(super) fn load_deparsers(&mut self, root: &Json<'_>) -> Result<()> {
         let mut names = Ids::new();
-        for json in root.list("deparsers", self.limits.max_objects)? {
+        for json in root.list("deparsers")? {
             let name = new_name(&mut names, &json)?;
-            if let Some(first) = json.list("primitives", self.limits.max_objects)?.first() {
+            if let Some(first) = json.list("primitives")?.first() {
                 return Err(first.error("operations in a deparser are not supported"));
             }
             let mut headers = Vec::new();
-            for header in json.list("order", self.limits.max_objects)? {
+            for header in json.list("order")? {
                 let id = look_up(&self.declared.names.headers, "header", &header)?;
                 let h = &self.packet.headers[id as usize];
                 if h.metadata || !self.packet.header_types[h.type_id as usize].whole_bytes {

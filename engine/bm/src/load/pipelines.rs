@@ -91,8 +91,8 @@ type PendingTable = (u32, Next);
 impl<'a> Loader<'a> {
     pub(super) fn load_pipelines(&mut self, root: &Json<'a>) -> Result<()> {
         let (mut names, mut nodes) = (Ids::new(), Ids::new());
-        for json in root.list("pipelines", self.limits.max_objects)? {
-            for profile in json.list("action_profiles", self.limits.max_objects)? {
+        for json in root.list("pipelines")? {
+            for profile in json.list("action_profiles")? {
                 self.load_profile(&profile)?;
             }
             let name = new_name(&mut names, &json)?;
@@ -122,7 +122,7 @@ impl<'a> Loader<'a> {
             ("action_calls", Node::ActionCall),
         ];
         for (key, node) in kinds {
-            for item in json.list(key, self.limits.max_objects)? {
+            for item in json.list(key)? {
                 let name = new_name(nodes, &item)?;
                 flow.names.insert(name, flow.nodes.len() as u32);
                 flow.labels.push(self.compiler.label());
@@ -353,7 +353,7 @@ impl<'a> Loader<'a> {
         let direct_meter = self.direct_meter(json, &name)?;
 
         let mut const_entries = Vec::new();
-        let entries = json.list("entries", self.limits.max_objects)?;
+        let entries = json.list("entries")?;
         if !entries.is_empty() && (table_type != TableType::Simple || key.fields.is_empty()) {
             return Err(json.error("only tables of type simple with a key have entries in the program"));
         }
@@ -385,7 +385,6 @@ impl<'a> Loader<'a> {
         let table = MatchTable {
             key,
             match_type,
-            table_type,
             actions,
             next_none: 0,
             stride,
@@ -424,7 +423,7 @@ impl<'a> Loader<'a> {
         let mut infos = Vec::new();
         let mut fields = Vec::new();
         let mut prefixes = 0;
-        for part in json.list("key", self.limits.max_objects)? {
+        for part in json.list("key")? {
             let given = part.get("match_type")?;
             let match_type = self.match_type(&given)?;
             let target = part.get("target")?;
@@ -474,12 +473,12 @@ impl<'a> Loader<'a> {
 
     /// Sets the result fields of direct meters, and checks that direct arrays name existing tables.
     fn check_direct_arrays(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("counter_arrays", self.limits.max_objects)? {
+        for json in root.list("counter_arrays")? {
             if json.get("is_direct")?.bool()? {
                 look_up(&self.declared.names.tables, "table", &json.get("binding")?)?;
             }
         }
-        for json in root.list("meter_arrays", self.limits.max_objects)? {
+        for json in root.list("meter_arrays")? {
             if !json.get("is_direct")?.bool()? {
                 continue;
             }
@@ -500,7 +499,7 @@ impl<'a> Loader<'a> {
             .iter()
             .position(|a| a.action as usize == at)
             .ok_or_else(|| id.error("the table does not list this action"))?;
-        let values = json.list("action_data", self.limits.max_objects)?;
+        let values = json.list("action_data")?;
         let params = &self.action_sources[at].params;
         if values.len() != params.len() {
             return Err(json.error(format!("gives {} values for {} parameters", values.len(), params.len())));

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::json::Json;
-use super::limits::Limits;
 use super::{look_up, new_name, Ids, Result};
 use crate::error::{clip, LoadError};
 use crate::program::{Header, Stack, Union, UnionType};
@@ -20,7 +19,6 @@ pub(super) struct Instances<'a> {
 /// Loads the instances, and adds their stacks; the slots of stacks are set later.
 pub(super) fn instances<'a>(
     root: &Json<'a>,
-    limits: &Limits,
     of_unions: bool,
     type_ids: &Ids,
     stacks: &mut Vec<Stack>,
@@ -31,7 +29,7 @@ pub(super) fn instances<'a>(
     } else {
         ("header", "header", "header_type")
     };
-    let list = |json: &Json<'a>, what: &str| json.list(&format!("{key}{what}"), limits.max_objects);
+    let list = |json: &Json<'a>, what: &str| json.list(&format!("{key}{what}"));
     let type_of = |json: &Json<'_>| look_up(type_ids, &format!("{kind} type"), &json.get(type_key)?);
 
     let given = list(root, "s")?;
@@ -81,15 +79,11 @@ pub(super) fn instances<'a>(
 }
 
 /// Loads the types of header unions, and their ids by name.
-pub(super) fn load_types(
-    root: &Json<'_>,
-    limits: &Limits,
-    header_types: &Ids,
-) -> Result<(Vec<UnionType>, Ids)> {
+pub(super) fn load_types(root: &Json<'_>, header_types: &Ids) -> Result<(Vec<UnionType>, Ids)> {
     let (mut types, mut ids) = (Vec::new(), HashMap::new());
-    for json in root.list("header_union_types", limits.max_objects)? {
+    for json in root.list("header_union_types")? {
         let name = new_name(&mut ids, &json)?;
-        types.push(UnionType { name, members: load_type(&json, limits, header_types)? });
+        types.push(UnionType { name, members: load_type(&json, header_types)? });
     }
     Ok((types, ids))
 }
@@ -97,7 +91,6 @@ pub(super) fn load_types(
 /// Loads the header unions, and their ids by name.
 pub(super) fn load(
     instances: &Instances<'_>,
-    limits: &Limits,
     types: &[UnionType],
     headers: &[Header],
     by_id: &Instances<'_>,
@@ -105,16 +98,16 @@ pub(super) fn load(
     let (mut unions, mut ids) = (Vec::new(), HashMap::new());
     let mut taken = vec![false; headers.len()];
     for (json, type_id) in &instances.list {
-        let members = load_members(json, limits, &types[*type_id as usize], headers, &by_id.ids, &mut taken)?;
+        let members = load_members(json, &types[*type_id as usize], headers, &by_id.ids, &mut taken)?;
         new_name(&mut ids, json)?;
         unions.push(Union { type_id: *type_id, members });
     }
     Ok((unions, ids))
 }
 
-fn load_type(json: &Json<'_>, limits: &Limits, header_types: &Ids) -> Result<Vec<(String, u32)>> {
+fn load_type(json: &Json<'_>, header_types: &Ids) -> Result<Vec<(String, u32)>> {
     let mut members: Vec<(String, u32)> = Vec::new();
-    for member in json.list("headers", limits.max_objects)? {
+    for member in json.list("headers")? {
         let [name, ty] = member.tuple()?;
         let name = name.str()?;
         if members.iter().any(|(other, _)| other == name) {
@@ -127,13 +120,12 @@ fn load_type(json: &Json<'_>, limits: &Limits, header_types: &Ids) -> Result<Vec
 
 fn load_members(
     json: &Json<'_>,
-    limits: &Limits,
     ty: &UnionType,
     headers: &[Header],
     header_ids: &HashMap<u64, u32>,
     taken: &mut [bool],
 ) -> Result<Vec<u32>> {
-    let given = json.list("header_ids", limits.max_objects)?;
+    let given = json.list("header_ids")?;
     if given.len() != ty.members.len() {
         return Err(json.error(format!(
             "has {} headers; its type '{}' has {}",

@@ -85,7 +85,7 @@ fn unaligned() -> MemFlags {
 }
 
 /// Returns the low `width` bits.
-fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
+pub(super) fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
     if width >= 64 {
         return value;
     }

@@ -66,20 +66,15 @@ impl Translation<'_> {
                 let fails = self.b.ins().icmp_imm(IntCC::Equal, holds, 0);
                 self.end_if(fails, Self::parser_error(code));
             }
-            Op::IsValid { d, h } => match self.header(h) {
+            Op::IsValid { d, h } => match self.program.constant_header(h) {
                 Some(header) => {
-                    let valid = self.get(self.program.header(header as u32).valid);
+                    let valid = self.get(self.program.header(header).valid);
                     self.set(d, valid);
                 }
                 None => self.single(at),
             },
             _ => self.single(at),
         }
-    }
-
-    /// Returns the header that a slot names, if the slot is constant.
-    fn header(&self, h: Slot) -> Option<usize> {
-        self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.packet.headers.len())
     }
 
     /// Makes the interpreter run one instruction.

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::frame::{offset, status};
+use super::layout::low_bits;
 use crate::program::{flow, Comparison, FlowNode, Op, Pc, Program, Slot};
 
 /// Maximum number of cases of a select that the code compares one by one.
@@ -132,10 +133,7 @@ impl Translation<'_> {
     }
 
     pub(super) fn cut(&mut self, value: Value, w: u8) -> Value {
-        if w >= 64 {
-            return value;
-        }
-        self.b.ins().band_imm(value, (u64::MAX >> (64 - w)) as i64)
+        low_bits(&mut self.b, value, w)
     }
 
     pub(super) fn frame_word(&mut self, ty: Type, offset: i32) -> Value {

@@ -101,10 +101,8 @@ impl Crc {
 #[derive(Debug, Clone)]
 pub(crate) enum Algorithm {
     Crc(Crc),
-    /// A CRC whose parameters the control plane can set: [`Crcs`] holds a switch's parameters once they are set.
+    /// A CRC whose parameters the control plane can set; those of a switch are then in its cells.
     CustomCrc(Crc),
-    /// CRC-16/CCITT-FALSE: not reflected.
-    CrcCcitt,
     Csum16,
     Xor16,
     Identity,
@@ -113,27 +111,21 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// Returns the algorithm with this name in BMv2 JSON.
     pub(crate) fn named(name: &str) -> Option<Algorithm> {
-        let (reflect_data, reflect_remainder) = (true, true);
-        let crc16 = CrcParameters {
-            polynomial: 0x8005_u16,
-            initial_remainder: 0,
-            final_xor: 0,
-            reflect_data,
-            reflect_remainder,
+        let crc = |width, polynomial, initial_remainder, final_xor, is_reflected| {
+            let (reflect_data, reflect_remainder) = (is_reflected, is_reflected);
+            let parameters =
+                CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder };
+            Crc::new(width, parameters)
         };
-        let crc32 = CrcParameters {
-            polynomial: 0x04c1_1db7_u32,
-            initial_remainder: u32::MAX,
-            final_xor: u32::MAX,
-            reflect_data,
-            reflect_remainder,
-        };
+        let crc16 = || crc(16, 0x8005, 0, 0, true);
+        let crc32 = || crc(32, 0x04c1_1db7, u32::MAX, u32::MAX, true);
         Some(match name {
-            "crc16" => Algorithm::Crc(crc16.crc()),
-            "crc16_custom" => Algorithm::CustomCrc(crc16.crc()),
-            "crc32" => Algorithm::Crc(crc32.crc()),
-            "crc32_custom" => Algorithm::CustomCrc(crc32.crc()),
-            "crcCCITT" => Algorithm::CrcCcitt,
+            "crc16" => Algorithm::Crc(crc16()),
+            "crc16_custom" => Algorithm::CustomCrc(crc16()),
+            "crc32" => Algorithm::Crc(crc32()),
+            "crc32_custom" => Algorithm::CustomCrc(crc32()),
+            // CRC-16/CCITT-FALSE.
+            "crcCCITT" => Algorithm::Crc(crc(16, 0x1021, 0xffff, 0, false)),
             "csum16" | "cksum16" => Algorithm::Csum16,
             "xor16" => Algorithm::Xor16,
             "identity" => Algorithm::Identity,
@@ -156,12 +148,6 @@ impl Algorithm {
     pub(crate) fn compute(&self, data: &[u8]) -> u64 {
         match self {
             Algorithm::Crc(crc) | Algorithm::CustomCrc(crc) => u64::from(crc.compute(data)),
-            Algorithm::CrcCcitt => u64::from(data.iter().fold(0xffff_u16, |r, &byte| {
-                (0..8).fold(
-                    r ^ u16::from(byte) << 8,
-                    |r, _| if r >> 15 == 1 { r << 1 ^ 0x1021 } else { r << 1 },
-                )
-            })),
             Algorithm::Csum16 => u64::from(csum16(data)),
             Algorithm::Xor16 => u64::from(words16(data).fold(0, |x, word| x ^ word)),
             Algorithm::Identity => data.iter().take(8).fold(0, |v, &byte| v << 8 | u64::from(byte)),

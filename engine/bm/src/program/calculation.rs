@@ -39,48 +39,34 @@ pub(crate) struct HashCall {
 }
 
 /// Joins runs of fields of one header into layouts, if they begin and end at whole bytes regardless of which headers are valid.
-pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
-    let mut joined = Vec::new();
-    let mut run: Vec<Input> = Vec::new();
-    let mut aligned = true;
-    let flush = |run: &mut Vec<Input>, joined: &mut Vec<Input>, aligned: &mut bool| {
-        let mut valid_slot = None;
-        let mut fields = Vec::new();
-        for input in run.iter() {
-            if let Input::Field { field, valid } = input {
-                valid_slot = Some(*valid);
-                let (width, off) = (field.width(), field.slot);
-                fields.push(FieldDef { name: String::new(), width, signed: false, off, variable: false });
-            }
-        }
-        let whole = fields.iter().map(|f| f.width).sum::<u32>() % 8 == 0;
-        match valid_slot {
-            Some(valid) if *aligned && whole => {
-                run.clear();
-                joined.push(Input::Fields { layout: Layout::new(&fields), valid });
-            }
-            _ => joined.append(run),
-        }
-        *aligned &= whole;
+pub(crate) fn join_fields(inputs: &[Input]) -> Vec<Input> {
+    let field_of = |input: &Input| match input {
+        Input::Field { field, valid } => Some((*field, *valid)),
+        _ => None,
     };
-    for input in inputs {
-        let of = |input: &Input| match input {
-            Input::Field { valid, .. } => Some(*valid),
-            _ => None,
+    let valid_of = |input: &Input| field_of(input).map(|(_, valid)| valid);
+    let mut joined = Vec::new();
+    let mut aligned = true;
+    for run in inputs.chunk_by(|a, b| valid_of(a) == valid_of(b)) {
+        let Some(valid) = valid_of(&run[0]) else {
+            let whole = |input: &Input| !matches!(input, Input::Constant { width, .. } if width % 8 != 0);
+            aligned &= run.iter().all(whole);
+            joined.extend_from_slice(run);
+            continue;
         };
-        if run.last().map(of) != Some(of(&input)) {
-            flush(&mut run, &mut joined, &mut aligned);
+        let definition = |(field, _): (Field, Slot)| {
+            let (width, off) = (field.width(), field.slot);
+            FieldDef { name: String::new(), width, signed: false, off, variable: false }
+        };
+        let fields: Vec<FieldDef> = run.iter().filter_map(field_of).map(definition).collect();
+        let whole = fields.iter().map(|f| f.width).sum::<u32>() % 8 == 0;
+        if aligned && whole {
+            joined.push(Input::Fields { layout: Layout::new(&fields), valid });
+        } else {
+            joined.extend_from_slice(run);
         }
-        match input {
-            Input::Field { .. } => run.push(input),
-            Input::Constant { width, .. } => {
-                aligned &= width % 8 == 0;
-                joined.push(input);
-            }
-            other => joined.push(other),
-        }
+        aligned &= whole;
     }
-    flush(&mut run, &mut joined, &mut aligned);
     joined
 }
 

@@ -1,32 +1,25 @@
 //! The declarations of a program for the control plane and the switch: names, ids, sizes.
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        $($(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub(crate) u32);
+        pub struct $name(pub(crate) u32);)*
     };
 }
-id!(
+
+ids! {
     /// A parser of the program.
-    ParserId
-);
-id!(
+    ParserId,
     /// A deparser of the program.
-    DeparserId
-);
-id!(
+    DeparserId,
     /// A pipeline of the program: v1model has `ingress` and `egress`.
-    PipelineId
-);
-id!(
+    PipelineId,
     /// An action: an index into [`Program::actions`].
-    ActionId
-);
-id!(
+    ActionId,
     /// A field list or learn list, resolved.
-    FieldList
-);
+    FieldList,
+}
 
 impl ActionId {
     /// Returns the index into [`Program::actions`].

@@ -175,14 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn ipv4s_first_word_comes_apart_at_its_field_borders() {
-        let layout = Layout::new(&fields(&[4, 4, 6, 2, 16, 16, 3, 13]));
-        let mut slots = [0; 8];
-        layout.extract(&[0x45, 0x03, 0x05, 0xdc, 0x12, 0x34, 0x40, 0x00], &mut slots);
-        assert_eq!(slots, [4, 5, 0, 3, 1500, 0x1234, 2, 0]);
-    }
-
-    #[test]
     fn a_signed_field_is_sign_extended() {
         let mut defs = fields(&[4, 4]);
         defs[1].signed = true;

@@ -183,12 +183,6 @@ impl Reader<'_> {
         0..self.program.packet.reset_end as Slot
     }
 
-    /// Returns the header that a slot names, if the slot is constant.
-    fn header(&self, slot: Slot) -> Option<usize> {
-        let id = self.program.constant(slot)? as usize;
-        (id < self.program.packet.headers.len()).then_some(id)
-    }
-
     /// Returns the words that a calculation covers.
     fn calculation(&mut self, calculation: &Calculation) -> Vec<Range<Slot>> {
         let mut reads = Vec::new();
@@ -272,25 +266,25 @@ impl Reader<'_> {
                 let words = |value: &LogValue| value.first as Slot..(value.first + value.count) as Slot;
                 reads.extend(program.log_call(call).values.iter().map(words));
             }
-            Op::IsValid { d, h } => match self.header(h) {
+            Op::IsValid { d, h } => match program.constant_header(h) {
                 Some(header) => {
-                    one(program.header(header as u32).valid);
+                    one(program.header(header).valid);
                     node.writes.push(d);
                 }
                 None => reads.push(self.everything()),
             },
-            Op::Load { d, h, off } => match self.header(h) {
+            Op::Load { d, h, off } => match program.constant_header(h) {
                 Some(header) => {
-                    one(program.header(header as u32).base + off);
+                    one(program.header(header).base + off);
                     node.writes.push(d);
                 }
                 None => reads.push(self.everything()),
             },
             // The instruction reads the header's validity and length, which are kept.
-            Op::AddHeader { h } | Op::RemoveHeader { h } if self.header(h).is_some() => {}
-            Op::AssignHeader { d, s } => match (self.header(d), self.header(s)) {
-                (Some(_), Some(source)) if !program.header(source as u32).metadata => {
-                    self.guarded[source] = true;
+            Op::AddHeader { h } | Op::RemoveHeader { h } if program.constant_header(h).is_some() => {}
+            Op::AssignHeader { d, s } => match (program.constant_header(d), program.constant_header(s)) {
+                (Some(_), Some(source)) if !program.header(source).metadata => {
+                    self.guarded[source as usize] = true;
                 }
                 _ => reads.push(self.everything()),
             },

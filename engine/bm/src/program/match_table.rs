@@ -1,7 +1,7 @@
 //! Match tables: the program's declaration of each table, and the keys of entries.
 
 use super::field::Field;
-use super::info::{MatchType, TableType};
+use super::info::MatchType;
 use super::key::KeyPlan;
 use super::op::Pc;
 
@@ -10,7 +10,6 @@ use super::op::Pc;
 pub(crate) struct MatchTable {
     pub(crate) key: KeyPlan,
     pub(crate) match_type: MatchType,
-    pub(crate) table_type: TableType,
     pub(crate) actions: Vec<TableAction>,
     /// Next node if the table misses and has no default action.
     pub(crate) next_none: Pc,

@@ -232,6 +232,12 @@ impl Program {
         self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
     }
 
+    /// Returns the id of the header that a slot names, if the slot is constant.
+    pub(crate) fn constant_header(&self, slot: Slot) -> Option<u32> {
+        let id = u32::try_from(self.constant(slot)?).ok()?;
+        ((id as usize) < self.packet.headers.len()).then_some(id)
+    }
+
     /// Returns the selector's calculation of an action profile, if it has one.
     #[inline]
     pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {

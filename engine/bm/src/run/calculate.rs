@@ -1,21 +1,22 @@
 //! Collects the bytes that a calculation covers, and computes their hash or checksum.
 
+use std::collections::BTreeMap;
+
 use super::phv::Phv;
 use crate::native::{Native, Writer};
 use crate::program::{Calculation, Crc, Field, Input, Layout, Program};
-use crate::tables::Crcs;
 
 /// Returns the result of one of the program's calculations, with the switch's CRC parameters for it.
 pub(crate) fn calculated(
     program: &Program,
     native: Option<&Native>,
-    crcs: &Crcs,
+    crcs: &BTreeMap<u32, Crc>,
     phv: &mut Phv,
     calculation: u32,
     payload: &[u8],
 ) -> u64 {
     let writer = native.and_then(|native| native.calculation(calculation));
-    let set = crcs.get(calculation);
+    let set = crcs.get(&calculation);
     output(program.calculation(calculation), program, phv, writer, payload, set)
 }
 
@@ -167,26 +168,15 @@ mod tests {
     #[test]
     fn joined_fields_give_the_bytes_of_the_fields_one_by_one() {
         let field = |slot, width| Input::Field { field: Field { slot, width, signed: false }, valid: 0 };
-        let apart = vec![
-            field(1, 4),
-            field(2, 12),
-            field(3, 100),
-            field(5, 4),
-            field(6, 3),
-            field(7, 5),
-            field(8, 1),
-        ];
-        let joined = join_fields(vec![
-            field(1, 4),
-            field(2, 12),
-            field(3, 100),
-            field(5, 4),
-            field(6, 3),
-            field(7, 5),
-        ]);
+        let fields = [(1, 4), (2, 12), (3, 100), (5, 4), (6, 3), (7, 5), (8, 1)];
+        let apart = fields.map(|(slot, width)| field(slot, width));
+        let joined = join_fields(&apart[..6]);
         assert!(matches!(joined[..], [Input::Fields { .. }]));
         // A single trailing bit leaves the run of fields unaligned.
-        assert_eq!(join_fields(apart).len(), 7);
+        assert_eq!(join_fields(&apart).len(), 7);
+        // Nor are fields behind half a byte joined, whose bytes it would move.
+        let half = Input::Constant { value: vec![1], width: 4 };
+        assert_eq!(join_fields(&[&[half], &apart[..6]].concat()).len(), 7);
         let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
         let mut bytes = Vec::new();
         let Input::Fields { layout, .. } = &joined[0] else { return };

@@ -12,21 +12,13 @@ use crate::error::Fault;
 use crate::number::cut_word;
 use crate::program::{Op, Pc};
 
-/// The reason why the loop ended without a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    Done,
-    /// A parser error with this code.
-    ParserError(u32),
-}
-
 /// Runs from `pc` to the end, as native code if it exists and no observer watches.
 pub(crate) fn execute<T: Externs, O: Observer>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     pc: Pc,
     observer: &mut O,
-) -> Result<Stop, Fault> {
+) -> Result<(), Trap> {
     let native = context.native.filter(|_| !O::WATCHES).and_then(|native| native.at(pc));
     let ended = match native {
         Some(entry) => enter(entry, context, phv),
@@ -35,11 +27,7 @@ pub(crate) fn execute<T: Externs, O: Observer>(
     if O::WATCHES {
         observer.end(&context.moment(phv, pc as usize));
     }
-    match ended {
-        Ok(()) => Ok(Stop::Done),
-        Err(Trap::ParserError(code)) => Ok(Stop::ParserError(code)),
-        Err(Trap::Fault(fault)) => Err(fault),
-    }
+    ended
 }
 
 fn run<T: Externs, O: Observer>(

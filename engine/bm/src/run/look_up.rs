@@ -4,7 +4,7 @@ use super::calculate::output;
 use super::context::Context;
 use super::externs::Externs;
 use super::phv::Phv;
-use crate::program::{Case, Select, TableType, Test};
+use crate::program::{Case, Select, Test};
 use crate::tables::{Cells, Group, Outcome};
 
 /// The result of a table lookup.
@@ -61,7 +61,7 @@ pub(crate) fn look_up<'c, T: Externs>(
     let (local, data) = match outcome {
         Outcome::Action(local) => (Some(local as usize), data),
         Outcome::Member(_) | Outcome::Group(_) => {
-            debug_assert!(static_part.table_type != TableType::Simple);
+            debug_assert!(static_part.profile.is_some());
             let profile_id = static_part.profile.unwrap_or_default() as usize;
             let profile = &cells.profiles[profile_id];
             let member = match outcome {

@@ -18,8 +18,8 @@ pub mod trace;
 mod wide;
 
 pub(crate) use calculate::calculated;
-pub(crate) use context::Context;
-pub(crate) use execute::{execute, Stop};
+pub(crate) use context::{Context, Trap};
+pub(crate) use execute::execute;
 pub use externs::{Detached, Externs, LogMessage};
 pub(crate) use observe::{Observer, Unwatched};
 pub use phv::Phv;

@@ -1,14 +1,13 @@
 //! All mutable contents of a switch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::action_profile::ActionProfile;
 use super::counter::Counters;
-use super::crcs::Crcs;
 use super::entries::Entries;
 use super::meter::Meter;
 use super::register::Registers;
-use crate::program::Program;
+use crate::program::{Crc, Program};
 
 /// The data that packets and the control plane change.
 #[derive(Debug, Clone)]
@@ -22,8 +21,8 @@ pub(crate) struct Cells {
     pub(crate) meters: Vec<Vec<Meter>>,
     /// Values with their low word first.
     pub(crate) vsets: Vec<BTreeSet<Vec<u64>>>,
-    /// CRC parameters; a reset keeps them, as in BMv2.
-    pub(crate) crcs: Crcs,
+    /// The CRCs whose parameters the control plane has set, by calculation; a reset keeps them, as in BMv2.
+    pub(crate) crcs: BTreeMap<u32, Crc>,
     /// Buffer for keys of more than two words.
     pub(crate) scratch: Vec<u64>,
     /// Buffer for keys in the form of value sets.
@@ -43,7 +42,7 @@ impl Cells {
                 .map(|m| vec![Meter::default(); if m.direct_table.is_some() { 0 } else { m.size }])
                 .collect(),
             vsets: vec![BTreeSet::new(); program.parse_vsets().len()],
-            crcs: Crcs::default(),
+            crcs: BTreeMap::new(),
             scratch: Vec::new(),
             joined: Vec::new(),
         }

@@ -25,7 +25,9 @@ impl Switch {
             match self.packets.insert(frame, tag, port) {
                 Ok(id) => {
                     self.begin(id);
-                    self.note_arrival(id, port, tag);
+                    if self.watch.is_some() {
+                        self.note_arrival(id, port, tag);
+                    }
                     self.ingress(id);
                     None
                 }

@@ -128,7 +128,9 @@ impl Switch {
         match self.packets.insert(frame, tag, port) {
             Ok(copy) => {
                 self.packets.get_mut(copy).instant_steps = steps + 1;
-                self.note_copy(id, copy);
+                if self.watch.is_some() {
+                    self.note_copy(id, copy);
+                }
                 Some(copy)
             }
             Err(frame) => {

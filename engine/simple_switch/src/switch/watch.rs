@@ -224,15 +224,8 @@ impl Switch {
     }
 
     /// Notes that a frame has arrived and has this id.
-    #[inline]
-    pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
-        if self.watch.is_some() {
-            self.watch_arrival(id, port, tag);
-        }
-    }
-
     #[cold]
-    fn watch_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
+    pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
         let Some(watch) = self.watch.as_deref_mut() else { return };
         if let Some(hops) = &mut watch.hops {
             let frame = &self.packets.get(id).frame;
@@ -259,15 +252,8 @@ impl Switch {
     }
 
     /// Notes that a copy of a packet has this id.
-    #[inline]
-    pub(super) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
-        if self.watch.is_some() {
-            self.watch_copy(id, copy);
-        }
-    }
-
     #[cold]
-    fn watch_copy(&mut self, id: PacketId, copy: PacketId) {
+    pub(super) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
         let at = self.now;
         let port = self.packets.get(copy).arrival_port;
         let Some(watch) = self.watch.as_deref_mut() else { return };

@@ -2,9 +2,9 @@
 //! all later steps may read. Tested with the E-EON program, the probe program and the programs of `constructs`, with
 //! random defaults of their tables and randomly changed frames.
 
-use std::path::Path;
 use std::sync::Arc;
 
+use crate::stf::{self, script::Statement};
 use crate::support::eeon;
 use bm::{Executable, Program, State};
 use proptest::prelude::*;
@@ -22,28 +22,17 @@ fn programs() -> &'static [Known] {
         let requests = (0..20).map(|op| [&[op, 3, 0, 1, 0, 2, 0, 3, 0, 4][..], &[op; 40]].concat()).collect();
         let packets = (0..8u8).map(|n| eeon::tcp_frame(n % 4, n, n % 4, 1000, 100)).collect();
         let mut programs = vec![(crate::support::probe(), requests), (eeon::program(), packets)];
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
-        let mut scripts: Vec<_> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "script"))
-            .collect();
-        scripts.sort();
-        for script in scripts {
+        for script in stf::constructs::scripts() {
             let program = Program::from_json(&std::fs::read(script.with_extension("json")).unwrap()).unwrap();
-            let text = std::fs::read_to_string(script).unwrap();
-            programs.push((Executable::new(program), text.lines().filter_map(frame_of).collect()));
+            let statements = stf::script::parse(&std::fs::read_to_string(script).unwrap()).unwrap();
+            let frames = statements.into_iter().filter_map(|statement| match statement {
+                Statement::Packet { bytes, .. } => Some(bytes),
+                _ => None,
+            });
+            programs.push((Executable::new(program), frames.collect()));
         }
-        assert!(programs.len() > 12, "the constructs are there");
         programs
     })
-}
-
-/// Returns the bytes of a script's `packet` line.
-fn frame_of(line: &str) -> Option<Vec<u8>> {
-    let (_, digits) = line.strip_prefix("packet ")?.split_once(' ')?;
-    let digits: String = digits.split_whitespace().collect();
-    (0..digits.len() / 2).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()).collect()
 }
 
 /// A number that each choice takes a part of.

@@ -4,42 +4,9 @@ use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, Table
 
 use crate::journey;
 
-use super::run::{failed, find_action, find_table, only, Bench, Stop};
+use super::run::{failed, find_action, find_table, match_key, only, value_bytes, Bench, Stop};
 
 const NS_PER_MS: u64 = 1_000_000;
-
-/// Returns the big-endian bytes of a number in decimal or, with `0x`, hexadecimal of any length.
-fn number_bytes(text: &str) -> Result<Vec<u8>, Stop> {
-    if let Some(digits) = text.strip_prefix("0x") {
-        let digits = if digits.len() % 2 == 0 { digits.to_owned() } else { format!("0{digits}") };
-        let pairs = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
-        return Ok(pairs.collect::<Result<_, _>>()?);
-    }
-    Ok(text.parse::<u128>()?.to_be_bytes().to_vec())
-}
-
-fn key_field(match_type: MatchType, text: &str) -> Result<MatchKeyParam, Stop> {
-    let pair = |separator: &str| match text.split_once(separator) {
-        Some((a, b)) => Ok((number_bytes(a)?, b)),
-        None => failed(format!("key {text}: has no {separator}")),
-    };
-    Ok(match match_type {
-        MatchType::Exact => MatchKeyParam::Exact(number_bytes(text)?),
-        MatchType::Valid => MatchKeyParam::Valid(text != "0"),
-        MatchType::Lpm => {
-            let (value, length) = pair("/")?;
-            MatchKeyParam::Lpm(value, length.parse()?)
-        }
-        MatchType::Ternary => {
-            let (value, mask) = pair("&&&")?;
-            MatchKeyParam::Ternary(value, number_bytes(mask)?)
-        }
-        MatchType::Range => {
-            let (first, last) = pair("->")?;
-            MatchKeyParam::Range(first, number_bytes(last)?)
-        }
-    })
-}
 
 /// Key, what follows `=>`, and the priority, which tables with ternary or range fields have at the end.
 type Entry<'a> = (Vec<MatchKeyParam>, Vec<&'a str>, u32);
@@ -48,7 +15,7 @@ fn entry<'a>(table: &TableInfo, words: &[&'a str]) -> Result<Entry<'a>, Stop> {
     let Some(arrow) = words.iter().position(|word| *word == "=>") else {
         return failed("table_add without =>");
     };
-    let key = table.key.iter().zip(&words[..arrow]).map(|(key, text)| key_field(key.match_type, text));
+    let key = table.key.iter().zip(&words[..arrow]).map(|(key, text)| match_key(key.match_type, text));
     let mut rest = words[arrow + 1..].to_vec();
     let mut priority = 0;
     if matches!(table.match_type, MatchType::Ternary | MatchType::Range) {
@@ -75,7 +42,7 @@ fn crc<T: TryFrom<u32>>(numbers: [&str; 3], reflects: [&str; 2]) -> Result<CrcPa
 }
 
 fn data(words: &[&str]) -> Result<Vec<Vec<u8>>, Stop> {
-    words.iter().map(|word| number_bytes(word)).collect()
+    words.iter().map(|word| value_bytes(word)).collect()
 }
 
 fn rates(words: &[&str]) -> Result<Vec<MeterRate>, Stop> {
@@ -146,8 +113,8 @@ impl Bench {
                 let crc = crc::<u32>([polynomial, initial, xor], [data, remainder])?;
                 state.set_crc32_custom_parameters(name, crc)?;
             }
-            ["pvs_add", name, value] => state.parse_vset_add(name, &number_bytes(value)?)?,
-            ["pvs_remove", name, value] => state.parse_vset_remove(name, &number_bytes(value)?)?,
+            ["pvs_add", name, value] => state.parse_vset_add(name, &value_bytes(value)?)?,
+            ["pvs_remove", name, value] => state.parse_vset_remove(name, &value_bytes(value)?)?,
             ["pvs_clear", name] => state.parse_vset_clear(name)?,
             ["meter_set_rates", name, index, given @ ..] => {
                 let meter = only(program.meter_arrays().iter(), name, |m| &m.name, "meter")?;

@@ -10,11 +10,11 @@
 #![allow(clippy::print_stdout)] // The outcomes are the result.
 
 mod cli;
-mod constructs;
+pub mod constructs;
 mod outcome;
 mod run;
 mod samples;
-mod script;
+pub mod script;
 mod testgen;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -23,13 +23,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use outcome::{summary, Outcome};
-use samples::{Compiled, Sample, GROUPS};
+use samples::{Sample, GROUPS};
 
 fn judge(sample: &Sample, scratch: &Path) -> Outcome {
-    match samples::compile(sample, scratch) {
-        Compiled::Json(json) => judge_script(&json, &sample.script),
-        Compiled::Error(line) => Outcome::DoesNotCompile(line),
-    }
+    let compiled = samples::compile(&sample.program, sample.options, scratch);
+    compiled.map_or_else(Outcome::DoesNotCompile, |json| judge_script(&json, &sample.script))
 }
 
 fn judge_script(json: &[u8], script: &Path) -> Outcome {
@@ -110,31 +108,19 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
     assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
 }
 
-/// The results of p4testgen and the engine for one program.
-struct Generated {
-    /// Why cases are missing, or fewer than requested.
-    stopped: Option<String>,
-    /// The outcome of each script.
-    outcomes: Vec<(PathBuf, Outcome)>,
-}
+/// The outcome of each script of p4testgen for one program, and why scripts are missing or fewer than requested.
+type Generated = (Vec<(PathBuf, Outcome)>, Option<String>);
 
-fn judge_generated(program: &Path, cases: u32, seed: u32, scratch: &Path) -> Generated {
-    let none = |reason: String| Generated { stopped: Some(reason), outcomes: Vec::new() };
-    let json = match samples::compile_program(program, &[], scratch) {
-        Compiled::Json(json) => json,
-        Compiled::Error(line) => return none(format!("does not compile: {line}")),
-    };
+fn judge_generated(program: &Path, cases: u32, seed: u32, scratch: &Path) -> Result<Generated, String> {
+    let json = samples::compile(program, &[], scratch).map_err(|line| format!("does not compile: {line}"))?;
     let folder = scratch.join(program.file_stem().expect("a file has a name"));
-    match testgen::generate(program, cases, seed, &folder) {
-        Ok((scripts, stopped)) => {
-            let judged = scripts.into_iter().map(|script| {
-                let outcome = judge_script(&json, &script);
-                (script, outcome)
-            });
-            Generated { stopped, outcomes: judged.collect() }
-        }
-        Err(error) => none(format!("p4testgen cannot run: {error}")),
-    }
+    let generated = testgen::generate(program, cases, seed, &folder);
+    let (scripts, stopped) = generated.map_err(|error| format!("p4testgen cannot run: {error}"))?;
+    let judged = scripts.into_iter().map(|script| {
+        let outcome = judge_script(&json, &script);
+        (script, outcome)
+    });
+    Ok((judged.collect(), stopped))
 }
 
 /// Returns a number from the environment, or the default.
@@ -168,11 +154,13 @@ fn generated_cases_of_our_program_and_of_p4cs_samples_come_out_as_p4testgen_says
             println!("skipped: p4c's samples, because P4C_TESTDATA is not set (to p4c's folder testdata)");
         }
     }
-    let judged = on_every_processor(&programs, |program| judge_generated(program, cases, seed, &scratch));
-    let ours = &judged[0].outcomes;
+    let judged = on_every_processor(&programs, |program| {
+        judge_generated(program, cases, seed, &scratch).unwrap_or_else(|reason| (Vec::new(), Some(reason)))
+    });
+    let ours = &judged[0].0;
     assert!(ours.iter().any(|(_, outcome)| *outcome == Outcome::Pass), "no case of our program passed");
     let (mut all, mut unknown) = (Vec::new(), Vec::new());
-    for (program, Generated { stopped, outcomes }) in programs.iter().zip(judged) {
+    for (program, (outcomes, stopped)) in programs.iter().zip(judged) {
         let passed = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Pass).count();
         let name = program.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         let known = testgen::known_reason(&name);

@@ -181,7 +181,10 @@ impl Bench {
         for (name, value) in fields {
             given[find_key(table, name)?] = Some(value.as_str());
         }
-        let key = table.key.iter().zip(given).map(|(key, value)| match_key(key.match_type, value));
+        let key =
+            table.key.iter().zip(given).map(|(key, value)| {
+                match_key(key.match_type, value.unwrap_or_else(|| anything(key.match_type)))
+            });
         let key = key.collect::<Result<Vec<_>, Stop>>()?;
         let action = find_action(&program, table, &call.action)?;
         let priority = match (table.match_type, priority) {
@@ -243,13 +246,11 @@ impl Bench {
         let (switch, number) = (&mut self.switch, |word: &str| word.parse::<u16>());
         match words {
             ["mirroring_add", id, port] => {
-                let session =
-                    MirroringSession { egress_port: Some(number(port)?), mgid: None, ..Default::default() };
+                let session = MirroringSession { egress_port: Some(number(port)?), ..Default::default() };
                 switch.set_session(number(id)?, session)?;
             }
             ["mirroring_add_mc", id, group] => {
-                let session =
-                    MirroringSession { egress_port: None, mgid: Some(number(group)?), ..Default::default() };
+                let session = MirroringSession { mgid: Some(number(group)?), ..Default::default() };
                 switch.set_session(number(id)?, session)?;
             }
             ["mirroring_delete", id] => switch.delete_session(number(id)?)?,
@@ -362,17 +363,25 @@ fn value(text: &str) -> Result<u128, Stop> {
     u128::from_str_radix(digits, radix).map_err(|error| Stop::Failed(format!("number {text}: {error}")))
 }
 
-fn value_bytes(text: &str) -> Result<Vec<u8>, Stop> {
-    Ok(value(text)?.to_be_bytes().to_vec())
+/// Returns the big-endian bytes of a number; one in hexadecimal may have any length.
+pub fn value_bytes(text: &str) -> Result<Vec<u8>, Stop> {
+    let Some(digits) = text.strip_prefix("0x") else { return Ok(value(text)?.to_be_bytes().to_vec()) };
+    let digits = if digits.len() % 2 == 0 { digits.to_owned() } else { format!("0{digits}") };
+    let pairs = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
+    Ok(pairs.collect::<Result<_, _>>()?)
 }
 
-/// Returns a key as bmv2stf.py makes it: a field that is not given matches anything, or 0 where it must be equal.
-fn match_key(match_type: MatchType, text: Option<&str>) -> Result<MatchKeyParam, Stop> {
-    let text = text.unwrap_or(match match_type {
+/// Returns what bmv2stf.py gives for a field of a key that is not given: it matches anything, or 0 where it must be equal.
+fn anything(match_type: MatchType) -> &'static str {
+    match match_type {
         MatchType::Ternary => "0x*",
         MatchType::Lpm => "0/0",
         _ => "0",
-    });
+    }
+}
+
+/// Returns a field of a key as bmv2stf.py or `simple_switch_CLI` reads it.
+pub fn match_key(match_type: MatchType, text: &str) -> Result<MatchKeyParam, Stop> {
     match match_type {
         MatchType::Exact => Ok(MatchKeyParam::Exact(value_bytes(text)?)),
         MatchType::Valid => Ok(MatchKeyParam::Valid(value(text)? != 0)),
@@ -388,6 +397,9 @@ fn match_key(match_type: MatchType, text: Option<&str>) -> Result<MatchKeyParam,
             Ok(MatchKeyParam::Lpm(value_bytes(&text.replace('*', "0"))?, length))
         }
         MatchType::Ternary => {
+            if let Some((value, mask)) = text.split_once("&&&") {
+                return Ok(MatchKeyParam::Ternary(value_bytes(value)?, value_bytes(mask)?));
+            }
             let (digits, bits) = digits(text);
             if bits == 0 {
                 return failed(format!("ternary {text}: bmv2stf.py takes no decimal numbers there"));
@@ -398,6 +410,9 @@ fn match_key(match_type: MatchType, text: Option<&str>) -> Result<MatchKeyParam,
                 .fold(0u128, |mask, digit| mask << bits | if digit == '*' { 0 } else { (1 << bits) - 1 });
             Ok(MatchKeyParam::Ternary(value_bytes(&text.replace('*', "0"))?, mask.to_be_bytes().to_vec()))
         }
-        MatchType::Range => Err(Stop::Unsupported("a range key, which bmv2stf.py does not have".to_owned())),
+        MatchType::Range => match text.split_once("->") {
+            Some((first, last)) => Ok(MatchKeyParam::Range(value_bytes(first)?, value_bytes(last)?)),
+            None => Err(Stop::Unsupported("a range key, which bmv2stf.py does not have".to_owned())),
+        },
     }
 }

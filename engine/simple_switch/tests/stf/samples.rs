@@ -60,19 +60,24 @@ pub const GROUPS: [Group; 5] = [
 pub struct Sample {
     pub name: String,
     pub script: PathBuf,
-    program: PathBuf,
-    options: &'static [&'static str],
+    pub program: PathBuf,
+    pub options: &'static [&'static str],
+}
+
+/// Returns the files of a folder with this extension, by name.
+pub fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let paths = std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files = paths.collect::<io::Result<Vec<_>>>()?;
+    files.retain(|path| path.extension() == Some(OsStr::new(extension)));
+    files.sort();
+    Ok(files)
 }
 
 /// Returns the samples of a group by name, and describes what else has a script there.
 pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)> {
     let mut samples = Vec::new();
     let (mut other_architectures, mut without_program) = (0, 0);
-    for entry in std::fs::read_dir(testdata.join(group.scripts))? {
-        let script = entry?.path();
-        if script.extension() != Some(OsStr::new("stf")) {
-            continue;
-        }
+    for script in files(&testdata.join(group.scripts), "stf")? {
         let name = script.file_stem().expect("has an extension").to_string_lossy().into_owned();
         let program = testdata.join(group.programs).join(format!("{name}.p4"));
         if !program.exists() {
@@ -93,13 +98,11 @@ pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)>
 /// Returns all P4_16 samples for v1model by name, with a script or without.
 pub fn v1model_programs(testdata: &Path) -> io::Result<Vec<PathBuf>> {
     let mut programs = Vec::new();
-    for entry in std::fs::read_dir(testdata.join(P4_16.programs))? {
-        let path = entry?.path();
-        if path.extension() == Some(OsStr::new("p4")) && includes_v1model(&path)? {
+    for path in files(&testdata.join(P4_16.programs), "p4")? {
+        if includes_v1model(&path)? {
             programs.push(path);
         }
     }
-    programs.sort();
     Ok(programs)
 }
 
@@ -132,18 +135,8 @@ pub fn is_error(line: &&str) -> bool {
     line.to_lowercase().contains("error")
 }
 
-pub enum Compiled {
-    Json(Vec<u8>),
-    Error(String),
-}
-
-/// Compiles a sample as p4c's `run-bmv2-test.py` does, into the folder `scratch`.
-pub fn compile(sample: &Sample, scratch: &Path) -> Compiled {
-    compile_program(&sample.program, sample.options, scratch)
-}
-
-/// Compiles a program with these options, into the folder `scratch`.
-pub fn compile_program(program: &Path, options: &[&str], scratch: &Path) -> Compiled {
+/// Compiles a program as p4c's `run-bmv2-test.py` does, into the folder `scratch`. Returns its JSON, or the first error.
+pub fn compile(program: &Path, options: &[&str], scratch: &Path) -> Result<Vec<u8>, String> {
     let name = program.file_name().expect("a file has a name");
     let json = scratch.join(name).with_extension("json");
     let _ = std::fs::remove_file(&json); // A file from an earlier run would hide an error.
@@ -151,16 +144,10 @@ pub fn compile_program(program: &Path, options: &[&str], scratch: &Path) -> Comp
     command.args(options).arg("-o").arg(&json);
     // Run in the program's folder, so that messages contain only the file name.
     command.current_dir(program.parent().expect("a file has a folder")).arg(name);
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => return Compiled::Error(format!("{COMPILER}: {error}")),
-    };
-    match std::fs::read(&json) {
-        Ok(json) if output.status.success() => Compiled::Json(json),
-        _ => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let line = said.lines().find(is_error).or_else(|| said.lines().next());
-            Compiled::Error(line.unwrap_or("p4c says nothing").to_owned())
-        }
-    }
+    let output = command.output().map_err(|error| format!("{COMPILER}: {error}"))?;
+    std::fs::read(&json).ok().filter(|_| output.status.success()).ok_or_else(|| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let line = said.lines().find(is_error).or_else(|| said.lines().next());
+        line.unwrap_or("p4c says nothing").to_owned()
+    })
 }

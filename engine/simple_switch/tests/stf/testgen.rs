@@ -123,12 +123,7 @@ pub fn generate(
         Some(status) if status.success() => None,
         Some(_) => Some(said.lines().find(is_error).unwrap_or("p4testgen says nothing").to_owned()),
     };
-    let mut scripts: Vec<PathBuf> = std::fs::read_dir(scratch)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<Vec<_>>>()?
-        .into_iter()
-        .filter(|path| path.extension() == Some(OsStr::new("stf")))
-        .collect();
+    let mut scripts = samples::files(scratch, "stf")?;
     scripts.sort_by_key(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         stem.rsplit('_').next().and_then(|number| number.parse::<u32>().ok())

@@ -274,18 +274,6 @@ pub fn energy(trace: &Trace) -> Judgement {
     Ok(())
 }
 
-pub fn classes(trace: &Trace) -> Judgement {
-    for class in 0..8 {
-        let offered = trace.arrived.iter().filter(|a| a.built.class as u64 == class).count() as u64;
-        let ports = IN_PORTS.into_iter().chain([eeon::CPU_PORT]);
-        let cells = ports.map(|port| u64::from(port) << 3 | class);
-        let counted: u64 =
-            cells.map(|cell| trace.switch.state().read_counters("received", cell).unwrap().packets).sum();
-        prop_assert_eq!(counted, offered, "class {}", class);
-    }
-    Ok(())
-}
-
 pub fn tail_drops(trace: &Trace) -> Judgement {
     for a in trace.arrived.iter().filter(|a| a.out.is_some()) {
         let fits = match a.settings.buffer {

@@ -44,7 +44,7 @@ properties! {
     192, STEPS, Form::Gate;
 
     /// Packets received = sent + counted as dropped + still inside, at any time. In the end each port's and each
-    /// class's counters give the packets offered and their outcomes, one verdict per packet.
+    /// class's counters give the packets offered and their outcomes, one verdict per packet: rule 2.1 as well.
     fn property_1_every_packet_is_sent_or_counted_or_still_inside(Everything) conservation;
 
     /// After every event the occupancy registers equal the packets and bytes admitted that have not left, so they are 0
@@ -64,9 +64,6 @@ properties! {
     /// Observed on the wire, each silence of a link is shorter than its stall or long enough for both transitions. The
     /// program's counts of wakes and of ticks in low power equal the wire's: low power + transition + active = elapsed.
     fn property_6_low_power_transition_and_active_time_are_all_the_time(AllButThePhy) energy;
-
-    /// Class by class the counter `received` is the number of packets offered.
-    fn rule_2_1_each_packet_is_counted_in_the_class_that_its_headers_say(Everything) classes;
 
     /// A packet is tail-dropped exactly if it and the bytes before it exceed the limit.
     fn rule_2_2_a_packet_is_tail_dropped_exactly_when_it_does_not_fit(Everything) tail_drops;
