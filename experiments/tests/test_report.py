@@ -15,8 +15,7 @@ from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.elsewhere import Elsewhere
-from eeon_experiments.report.family import Failure, Family, judged
-from eeon_experiments.report.rendered import rendered
+from eeon_experiments.report.family import Family, judged
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row, Spread
 from eeon_experiments.setup import Entry, Setup
@@ -60,9 +59,7 @@ def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
         draw=folder.figures(shipped.folder() / name),
         rows=results.rows,
         planned=len(found),
-        program_digest="a" * 64,
-        engine_digest="b" * 64,
-        commits=["c" * 40],
+        origin={"program_digest": "a" * 64, "engine_digest": "b" * 64, "commits": ["c" * 40]},
     )
     return replace(standard, **changed)
 
@@ -108,19 +105,14 @@ def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(nam
 
 
 def test_failed_and_refused_and_missing_runs_are_named() -> None:
-    found = rows("eee_ecn", (1,))
-    page = output.pages(
-        [
-            family(
-                "eee_ecn",
-                found,
-                failures=[Failure({"buffer": "deep"}, 7, "time limit of 3600 s: 3 maps unfinished")],
-                refused=["4 rows of engine 0123 (not 4567)"],
-                not_run=["buffer deep, queue red_4ms, seed 1"],
-            )
-        ],
-        "x",
-    )["README.md"]
+    failed = {"status": "failed", "error": "time limit of 3600 s: 3 maps unfinished", "seed": 7}
+    made = family(
+        "eee_ecn",
+        [*rows("eee_ecn", (1,)), {"axis_buffer": "deep", **failed}],
+        refused=["4 rows of engine 0123 (not 4567)"],
+        not_run=["buffer deep, queue red_4ms, seed 1"],
+    )
+    page = output.pages([made], "x")["README.md"]
     assert "Failed: buffer deep, seed 7: time limit of 3600 s: 3 maps unfinished" in page
     assert "4 rows of engine 0123" in page
     assert re.search(r"Not run of \d+ planned: buffer deep, queue red\\_4ms, seed 1", page)
@@ -165,9 +157,9 @@ def hostile() -> Family:
         claims=claims,
         setup=Setup(setup=[HOSTILE_ENTRY], assumptions=[HOSTILE_ENTRY]),
         base=HOSTILE,
-        failures=[Failure({"buffer": HOSTILE}, 1, HOSTILE)],
+        rows=[Row({"axis_buffer": HOSTILE, "seed": 1, "status": "failed", "error": HOSTILE})],
         refused=[HOSTILE],
-        commits=[HOSTILE],
+        origin={"commits": [HOSTILE]},
     )
 
 
@@ -228,8 +220,7 @@ def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> N
     for row in found:
         if row["axis_queue"] == "red_100us" and row["axis_buffer"] == "deep":
             row |= {name: 0 for name in row if name.startswith(("early_dropped", "tail_dropped"))}
-    drawn = {one.drawing.name: one.drawing for one in rendered(family("marking", found))}
-
+    drawn = {one.drawing.name: one.drawing for one in family("marking", found).figures}
     assert svg.document(draw(drawn["marking-drops-ecn"])).count(">none<") == 1
 
 
