@@ -104,9 +104,9 @@ def loaded_power(row: Row) -> float | None:
 def closed_form(eee: str, load: float) -> float:
     """Returns the result of the closed forms for E10's settings at a load from 0 to 1."""
     if eee == "standard":
-        return closed_forms.standard(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES)
+        return closed_forms.standard(load, _FRAME_BYTES)
     timer, count = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}[eee]
-    return closed_forms.coalescing(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES, timer, count)
+    return closed_forms.coalescing(load, _FRAME_BYTES, timer, count)
 
 
 def e10(results: Results) -> Checks:

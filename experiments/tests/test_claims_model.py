@@ -49,31 +49,6 @@ def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: s
         model.change(rows(*values), "t", RED, PLAIN)
 
 
-@pytest.mark.parametrize(
-    ("part", "measured", "holds"),
-    [
-        ({"where": [{"queue": ["red", "plain"]}], "form": "us", "within": (3, 3)}, "t 3 us", True),
-        (
-            {"where": [{"queue": ["red", "plain"]}], "take": "most", "form": "us", "within": (0, 1)},
-            "t 4 us",
-            False,
-        ),
-        ({"where": [{"queue": "red"}], "against": {"queue": "plain"}, "states": 2}, "t +100.0 %", True),
-        (
-            {"where": [{"queue": "red"}], "against": {"queue": "plain"}, "form": "times", "within": (2, 2)},
-            "t 2.00x",
-            True,
-        ),
-    ],
-)
-def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
-    part: dict[str, Any], measured: str, holds: bool
-) -> None:
-    of = rows({"axis_queue": "red", "runtime_seconds": 4.0}, {"axis_queue": "plain", "runtime_seconds": 2.0})
-    [check] = parts.checks([Part(says="t", number="runtime_seconds", **part)], of)
-    assert (check.measured, check.holds) == (measured, holds)
-
-
 def test_a_part_for_each_of_some_values_has_them_in_its_texts() -> None:
     names = ['a "b"', "c"]
     of = rows(*({"axis_queue": name, "runtime_seconds": 2.0} for name in names))

@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from eeon_experiments import folder, shipped
-from eeon_experiments.claims.model import Claim, Judgment
+from eeon_experiments.claims.model import Check, Checks, Claim, Judge, Judgment, Missing
 from eeon_experiments.claims.texts import Finding
 from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import markdown, output
@@ -30,20 +29,20 @@ pytestmark = pytest.mark.slow
 HOSTILE = "<script>alert(1)</script> | a_b*c* [x](javascript:y) `code` & ]]> @someone #1\n\n# no heading"
 
 
-def made(
-    id: str, outcome: Any = "reproduced", text: str = "", judge: Callable[[Results], Judgment] | None = None
-) -> Claim:
-    judgment = Judgment(outcome, text or "it rose by 9.1 % (8.0 to 10.2)", {"rise": 0.091})
-    return Claim(
-        id,
-        text or "throughput rises by 10 %",
-        text or "paper, figure 7",
-        text or "5 % to 20 %",
-        judge or (lambda _: judgment),
-    )
+def holding(holds: bool, text: str = "") -> Judge:
+    return lambda _: Checks([Check(text or "it rose by 9.1 % (8.0 to 10.2)", holds, numbers={"rise": 0.091})])
 
 
-CLAIMS = (made("M1"), made("M2", "differs"), made("M3", "differs"), made("M12", "not measured"))
+def missing(_: Results) -> Checks:
+    raise Missing("no row")
+
+
+def made(id: str, judge: Judge | None = None, text: str = "") -> Claim:
+    told = text or "throughput rises by 10 %", text or "paper, figure 7", text or "5 % to 20 %"
+    return Claim(id, *told, judge or holding(True))
+
+
+CLAIMS = (made("M1"), made("M2", holding(False)), made("M3", holding(False)), made("M12", missing))
 FINDINGS = {"M3": Finding(reason="hosts queue in their NIC", evidence="`queue_max_bytes` 12 MB")}
 
 
@@ -136,11 +135,11 @@ def test_figures_that_fail_are_named_on_the_page_and_do_not_prevent_it() -> None
 
 
 def test_a_judge_that_fails_costs_only_its_own_claim() -> None:
-    def broken(_: Results) -> Judgment:
+    def broken(_: Results) -> Checks:
         raise ZeroDivisionError("no baseline")
 
-    found = judged((made("M1", judge=broken), made("M2"), made("M3", "splendid")), Results([]), {})
-    assert [claim.outcome for claim in found] == ["not measured", "reproduced", "not measured"]
+    found = judged((made("M1", broken), made("M2")), Results([]), {})
+    assert [claim.outcome for claim in found] == ["not measured", "reproduced"]
     assert found[0].measured == "the judge failed: ZeroDivisionError: no baseline"
 
 
@@ -148,7 +147,7 @@ HOSTILE_ENTRY = Entry(what=HOSTILE, value=HOSTILE, source=HOSTILE, text=HOSTILE)
 
 
 def hostile() -> Family:
-    claims = judged((made("M1", text=HOSTILE),), Results([]), {})
+    claims = judged((made("M1", holding(True, HOSTILE), HOSTILE),), Results([]), {})
     return family(
         "marking",
         [],
@@ -273,7 +272,7 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
 @pytest.mark.parametrize(("parts_of_quick", "told"), [(2, "(1 of 4, worse)"), (1, "(1 of 4)")])
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick: int, told: str) -> None:
     there = Elsewhere("differs", "", {}, 1, 4, words="five fetches", experiment="setup-quick", seeds=[4])
-    [claim] = judged((made("M2", "differs"),), Results([]), {})
+    [claim] = judged((made("M2", holding(False)),), Results([]), {})
     quick = Judgment("differs", "", {}, parts_of_quick, 4)
     claims = [replace(claim, elsewhere=[there], holding=3, parts=4, scaled_down=quick)]
     page = output.pages([family("marking", [], claims=claims)], "x")["README.md"]

@@ -23,12 +23,13 @@ pytestmark = pytest.mark.slow
 EXPERIMENT = TEXTS["coalescing"]
 SETUP = TEXTS["set-up of coalescing"]
 CLAIMS = """\
-from eeon_experiments.claims import Claim, Judgment
+from eeon_experiments.claims import claim
+from eeon_experiments.claims.model import Check, Checks
 
 from .numbers import LEGACY
 
-_FOUND = Judgment("differs", "6.1 instead of 5", {"legacy": LEGACY})
-CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
+_FOUND = Checks([Check("6.1 instead of 5", False)], {"legacy": LEGACY})
+CLAIMS = (claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
 """
 
 
