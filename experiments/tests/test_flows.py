@@ -1,6 +1,5 @@
 """Flows in an experiment's file: the engine's input, flow files, refusals, and a run."""
 
-import itertools
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +16,7 @@ from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
+from eeon_experiments.workloads.flows import Sizes
 from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,10 +66,8 @@ def test_the_engine_is_told_racks_and_the_points_of_a_distribution_that_ships(tm
     ],
 )
 def test_the_distributions_that_ship_have_the_means_that_their_page_names(name: str, mean: int) -> None:
-    found = shipped_points(name)
-    steps = itertools.pairwise(found)
-    assert round(sum((end - begin) * (low + high) / 2 for (low, begin), (high, end) in steps)) == mean
     assert name in shipped_sizes()
+    assert round(Sizes(points=shipped_points(name)).mean_bytes()) == mean
 
 
 def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(

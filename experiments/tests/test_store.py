@@ -69,17 +69,6 @@ def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:
     assert rows.values("runtime_seconds", queue="drop_tail", transport="newreno") == [12.0]
 
 
-def test_results_of_another_engine_are_left_aside_and_named(tmp_path: Path) -> None:
-    old = Versions(VERSIONS.program, "0" * 64)
-    kept(tmp_path, points(tmp_path, versions=old), old)
-    new = points(tmp_path)
-    results = Store(tmp_path / "results", "tiny", quick=False)
-    results.write(outcome(new[0]))
-    rows = results.collect(new, VERSIONS)
-    assert len(rows.rows) == 1
-    assert rows.refused == ["8 results of engine 000000000000 (not eeeeeeeeeeee)"]
-
-
 def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path) -> None:
     found = points(tmp_path)
     results = kept(tmp_path, found)
@@ -283,16 +272,6 @@ def test_a_value_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert {name: repr(row[name]) for name in written} == {
         name: repr(value) for name, value in written.items()
     }
-
-
-def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:
-    found = points(tmp_path)
-    results = kept(tmp_path, found)
-    bytes_of = []
-    for _ in range(2):
-        results.collect(found, VERSIONS)
-        bytes_of.append([(results.folder / name).read_bytes() for name in (store.ROWS, store.MANIFEST)])
-    assert bytes_of[0] == bytes_of[1]
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,19 +141,6 @@ def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_file_gives_the_same_answer_and_the_second_time_runs_nothing(tmp_path: Path) -> None:
-    asked: list[str] = []
-    first = tuned(tmp_path, TWO_KNOBS, valley, asked)
-    made_before = len(asked)
-    second = tuned(tmp_path, TWO_KNOBS, valley, asked)
-    assert len(asked) == made_before == len(set(asked))
-    assert json.dumps(words.as_values(first)) == json.dumps(words.as_values(second))
-    (tmp_path / "anew").mkdir()
-    anew = json.dumps(words.as_values(tuned(tmp_path / "anew", TWO_KNOBS, valley)))
-    assert anew.replace("/anew/", "/") == json.dumps(words.as_values(first))
-
-
-@pytest.mark.slow
 def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
     class Stop(Exception):
         pass

@@ -14,18 +14,19 @@ from eeon_experiments.resolve import Run
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import attack as attacks
-from eeon_experiments.tune.attack import Flow, Found
+from eeon_experiments.tune.attack import Found
 from eeon_experiments.versions import Commit, Versions, versions
+from eeon_experiments.workloads.flows import ListedFlow
 
 VERSIONS = Versions("p" * 64, "e" * 64)
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tune" / "headroom.yaml"
 FILE = "name: small\nbase: {topology: leaf-spine-4, config: [drop_tail]}\n"
 
 
-def flows_of(run: Run) -> list[Flow]:
+def flows_of(run: Run) -> list[ListedFlow]:
     workload = run.settings["workload"]
     assert isinstance(workload, dict)
-    return [Flow(**one) for one in workload["applications"]["attack"]["listed"]]
+    return [ListedFlow(**one) for one in workload["applications"]["attack"]["listed"]]
 
 
 def two_of_twenty_kilobytes_to_h2(run: Run) -> float:
