@@ -8,7 +8,6 @@ from eeon_control.errors import DataNotFound, InputError
 from eeon_experiments import files, shipped, store
 from eeon_experiments.expand import count, expand
 from eeon_experiments.fabric import spec_of
-from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.transfers import POISSON_FRAME_BYTES
 from made_experiments import TINY, VERSIONS, points, write
 
@@ -44,12 +43,6 @@ def test_another_setting_is_another_run(tmp_path: Path, old: str, new: str) -> N
     before = {point.run.id for point in points(tmp_path)}
     after = {point.run.id for point in points(tmp_path, TINY.replace(old, new))}
     assert len(after) == 8 and not before & after
-
-
-def test_another_engine_or_program_is_another_run(tmp_path: Path) -> None:
-    before = {point.run.id for point in points(tmp_path)}
-    for versions in (Versions(VERSIONS.program, "f" * 64), Versions("f" * 64, VERSIONS.engine)):
-        assert not before & {point.run.id for point in points(tmp_path, versions=versions)}
 
 
 def test_two_points_with_the_same_settings_share_a_run(tmp_path: Path) -> None:

@@ -19,17 +19,17 @@ from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import files, knobs, page
-from eeon_experiments.tune.bench import Bench
+from eeon_experiments.tune.bench import Bench, Work
 from eeon_experiments.tune.confidence import Difference, flat_range
 from eeon_experiments.tune.scores import Scale
 from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
-from eeon_experiments.versions import Commit, Versions
+from eeon_experiments.versions import Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
+from made_work import VERSIONS, outcome
 
 from control_plane.tests.expected_rows import bases
 
-VERSIONS = Versions("p" * 64, "e" * 64)
 FILE = bases(Path(__file__).parent / "expected" / "search.yaml")["small"]
 TWO_KNOBS = FILE.replace(
     "objectives",
@@ -59,12 +59,7 @@ def made(landscape: Landscape, asked: list[str] | None = None):
             queue = config.settings_of(port).queue
             is_marking = isinstance(queue.aqm, MarkThreshold)
             threshold = float(queue.aqm.settings_at(port.rate).threshold) if is_marking else 0.0
-            found = {
-                "status": "finished",
-                "cpu_seconds": 1.0,
-                **landscape(run, threshold, float(queue.buffer_bytes)),
-            }
-            yield Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+            yield outcome(run, cpu_seconds=1.0, **landscape(run, threshold, float(queue.buffer_bytes)))
 
     return work
 
@@ -76,9 +71,13 @@ def valley(run: Run, threshold: float, buffer: float) -> dict[str, float]:
 
 
 def tuned(folder: Path, text: str, landscape: Landscape, asked: list[str] | None = None) -> Answer:
+    return searched(folder, text, made(landscape, asked))
+
+
+def searched(folder: Path, text: str, work: Work, versions: Versions = VERSIONS) -> Answer:
     tune = files.load(write(folder, text))
     store = Store(folder / "out", tune.file.name, quick=False)
-    tuning = Tuning(tune, Bench(tune, store, VERSIONS, made(landscape, asked)))
+    tuning = Tuning(tune, Bench(tune, store, versions, work))
     tuning.check()
     store.claim()
     return tuning.run()
