@@ -2,6 +2,7 @@
 2010)."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from eeon_experiments.claims.model import (
     Check,
@@ -36,10 +37,11 @@ def e9(results: Results) -> Checks:
         at = {eee: point("terasort_24", "shallow", eee=eee, load=load) for eee in _SETTINGS}
         try:
             slowed[load] = change(results, "runtime_seconds", at["1ms1000_10g"], at["standard"])
-            needed = _energy_delay(results, at, _NEEDED)
+            products = _energy_delay(results, at, _NEEDED)
         except Missing:
             continue
-        products = needed | _present(results, at)
+        with suppress(Missing):  # not every load has this setting
+            products |= _energy_delay(results, at, ("12us10_10g",))
         best[load] = min(products, key=lambda eee: products[eee])
         numbers[f"runtime_1ms1000_at_{load}"] = slowed[load].mean
         numbers |= {
@@ -76,14 +78,6 @@ def _energy_delay(results: Results, at: dict[str, Point], settings: Iterable[str
         eee: compare(results, columns, (at[eee], at[eee]), lambda joules, seconds: joules * seconds).mean
         for eee in settings
     }
-
-
-def _present(results: Results, at: dict[str, Point]) -> dict[str, float]:
-    """Returns the energy-delay product by setting, for the setting that not every load has."""
-    try:
-        return _energy_delay(results, at, ("12us10_10g",))
-    except Missing:
-        return {}
 
 
 def _name(eee: str) -> str:

@@ -58,7 +58,7 @@ def measured(
 ) -> dict[str, Value]:
     """Returns all columns that are deterministic: the same settings and seed give the same values."""
     workload = workload_report(report)
-    applications = workload["applications"]
+    applications, scheduler = workload["applications"], workload.get("scheduler")
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
         "p4_passes": report["p4_passes"],
@@ -74,7 +74,8 @@ def measured(
         **_limiters(report, "qcn", "limiters_max", _CNMS),
         **_limiters(report, "dcqcn", "cnp_limiters_max", _CNPS),
         **_coflows(settings, applications),
-        **_scheduler(workload),
+        "scheduled_flows": None if scheduler is None else scheduler["flows"],
+        "scheduler_decisions": None if scheduler is None else scheduler["decisions"],
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
@@ -155,11 +156,6 @@ def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -
         "throughput_per_node_bps": _ratio(bits * _PS_PER_S, workload["busy_ps"]),
         "goodput_per_node_runtime_bps": _ratio(bits * _PS_PER_S, runtime_ps),
     }
-
-
-def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
-    found = workload.get("scheduler")
-    return {"scheduled_flows": found and found["flows"], "scheduler_decisions": found and found["decisions"]}
 
 
 def _workers(settings: RunSettings, topology: Topology) -> int:

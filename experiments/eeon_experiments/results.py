@@ -209,16 +209,11 @@ class Results:
     def values(self, column: str, /, **axes: Chosen) -> list[float]:
         """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
-        self._check_column(column)
+        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+        if column not in known and not any(row.has(column) for row in self.rows):
+            raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
-
-    def _check_column(self, column: str) -> None:
-        if any(row.has(column) for row in self.rows):
-            return
-        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
-        if column not in known:
-            raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
 
     def mean(self, column: str, /, **axes: Chosen) -> float | None:
         """Returns the mean of a column over the selected rows; None without a number."""

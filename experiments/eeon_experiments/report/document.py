@@ -3,6 +3,7 @@ conditions."""
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import metadata
@@ -96,6 +97,7 @@ def _front(families: Sequence[Family], command: str, page: Callable[[Family], st
         if any(map(_alike, every))
         else ""
     )
+    told = headlines(families)
     return [
         Paragraph(_lead(families)),
         Paragraph(
@@ -111,7 +113,7 @@ def _front(families: Sequence[Family], command: str, page: Callable[[Family], st
         ),
         *_quick_warning(families),
         *_scaled_down(families),
-        *_headlines(families),
+        *([Heading("Main findings", anchor="findings"), Bullets(told)] if told else ()),
         Heading("Claims", anchor="claims"),
         _overview(families, page),
         *_worse(families),
@@ -167,11 +169,6 @@ def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> li
         Paragraph("To make the data, which takes hours, and then the page:"),
         Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
     ]
-
-
-def _headlines(families: Sequence[Family]) -> list[Block]:
-    told = headlines(families)
-    return [Heading("Main findings", anchor="findings"), Bullets(told)] if told else []
 
 
 def _count(family: Family) -> str:
@@ -514,9 +511,9 @@ def _conditions(family: Family) -> list[str]:
     def code(*texts: str | None) -> str:
         return ", ".join(f"`{text}`" for text in texts if text) or "unknown"
 
-    seeds = ", ".join(str(seed) for seed in family.runs.seeds()) or "none"
-    per_seed = {seed: sum(run.seed == seed for run in family.runs) for seed in family.runs.seeds()}
-    counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed.items())
+    per_seed = sorted(Counter(run.seed for run in family.runs).items())
+    seeds = ", ".join(str(seed) for seed, _ in per_seed) or "none"
+    counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed)
     wall = math.fsum(float(row.get("cpu_seconds") or 0) for row in family.rows)
     items = [
         f"{len(family.runs):,} finished runs{f' ({counted})' if counted else ''}, {wall:,.0f} s of CPU; "
