@@ -142,7 +142,6 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
         "setup.yaml": lambda: setup.load(folder),
         "claims.yaml": lambda: texts.statements(folder),
         "figures.yaml": lambda: Figures(str(folder / "figures.py")),
-        "findings.yaml": lambda: texts.findings(folder),
         "judged.yaml": lambda: elsewhere.load(folder),
     }
     found = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)

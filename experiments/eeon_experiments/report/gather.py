@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from eeon_control.errors import EeonError
-from eeon_tools.errors import ToolsError
+from eeon_control.validation import did_you_mean
+from eeon_tools.errors import InputError, ToolsError
 
 from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
@@ -53,6 +54,11 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     beside = place.with_name(place.name + QUICK)
     scaled_down = beside if not quick and (beside / store.MANIFEST).is_file() else None
     reasons = texts.findings(own) if own else {}
+    known = [claim.id for claim in claims]
+    for id in reasons:
+        if id not in known:
+            rule = f"is not a claim of this experiment{did_you_mean(id, known)}"
+            raise InputError(str(experiment.path.with_name(texts.FINDINGS)), id, rule)
     judgments = judged(claims, results, reasons, None if scaled_down is None else store.load(scaled_down))
     forms = (QUICK,) if quick else (FULL, QUICK)
     tried = elsewhere.judged_elsewhere(experiment.name, claims, results_folder, forms)
