@@ -12,15 +12,18 @@ import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_experiments import expand, files, setup
-from eeon_experiments.claims import texts
+from eeon_experiments.claims import model as claims
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
-from eeon_experiments.report import elsewhere, gather
+from eeon_experiments.quantities import rough_time
+from eeon_experiments.report import elsewhere, gather, markdown
+from eeon_experiments.report.blocks import Document, Paragraph
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.points import drawings
 from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Results
 from eeon_experiments.results import Row as RowOfRun
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.settings import Nic
@@ -46,7 +49,9 @@ MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)
 
 
 def refused(read: Callable[[], object], folder: Path) -> Messages:
-    return expected_rows.refused(read, errors=(EeonError, ToolsError, ValueError), folder=folder)
+    return expected_rows.refused(
+        read, errors=(EeonError, ToolsError, ValueError, claims.Missing), folder=folder
+    )
 
 
 def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
@@ -140,7 +145,6 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     (folder / file).write_text(text)
     read: dict[str, Callable[[], object]] = {
         "setup.yaml": lambda: setup.load(folder),
-        "claims.yaml": lambda: texts.statements(folder),
         "figures.yaml": lambda: Figures(str(folder / "figures.py")),
         "judged.yaml": lambda: elsewhere.load(folder),
     }
@@ -163,6 +167,20 @@ def axis(text: str, folder: Path) -> str:
     """Returns the kind of the drawing along an axis, and the values of the axis in the drawing's order."""
     [drawn] = drawings(Runs(RowOfRun(made_runs.row("ordered", 1, {"size": one})) for one in value(text)))
     return " ".join([drawn.panels[0].kind, *drawn.panels[0].positions])
+
+
+def change(text: str, folder: Path) -> Messages:
+    """Returns the reasons why a column has no change between two points of some rows."""
+    results = Results(
+        [RowOfRun({"run_id": "1", "status": "finished", "seed": 1, **one}) for one in value(text)]
+    )
+    points = ({"queue": "red"}, {"queue": "plain"})
+    return refused(lambda: claims.change(results, "t", *points), folder)
+
+
+def paragraph(text: str, folder: Path) -> str:
+    """Returns a paragraph in Markdown."""
+    return markdown.render(Document("t", [Paragraph(text)])).removeprefix("# t").strip()
 
 
 def values_of_range(text: str, folder: Path, log: bool) -> str:
@@ -189,6 +207,9 @@ READERS: dict[str, Reader] = {
     "messages": messages,
     "axis": axis,
     "range": values_of_range,
+    "change": change,
+    "paragraph": paragraph,
+    "rough time": lambda text, folder: rough_time(value(text)),
     "share": lambda text, folder: share(value(text)),
 }
 TABLES = sorted(FOLDER.glob("*.yaml"))

@@ -9,8 +9,7 @@ import pytest
 from eeon_experiments import folder, shipped
 from eeon_experiments.claims.model import Check, Checks, Claim, Judge, Judgment, Missing
 from eeon_experiments.claims.texts import Finding
-from eeon_experiments.quantities import rough_time
-from eeon_experiments.report import markdown, output
+from eeon_experiments.report import output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.elsewhere import Elsewhere
@@ -66,13 +65,6 @@ def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
 @pytest.fixture(scope="module")
 def whole() -> list[Family]:
     return [family(name, rows(name, (1, 2))) for name in ("marking", "eee_ecn")]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2.0 h")]
-)
-def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, text: str) -> None:
-    assert rough_time(seconds) == text
 
 
 def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole: list[Family]) -> None:
@@ -190,28 +182,6 @@ def test_hostile_text_stays_text_in_markdown() -> None:
     assert "<em>" not in rendered
     found = re.findall(r"<tr>\s*<td>.*?</tr>", rendered, re.DOTALL)
     assert [row.count("<td>") for row in found] == [3, 3]
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("a `b` c", "a `b` c"),
-        ("one ` alone", "one ' alone"),
-        ("x_1 * 2", r"x\_1 \* 2"),
-        ("5 < 6 & 7", "5 &lt; 6 &amp; 7"),
-    ],
-)
-def test_text_is_escaped_for_markdown(text: str, written: str) -> None:
-    from eeon_experiments.report.blocks import Document, Paragraph
-
-    assert markdown.render(Document("t", [Paragraph(text)])) == f"# t\n\n{written}\n"
-
-
-def test_a_line_that_begins_like_a_list_is_none() -> None:
-    from eeon_experiments.report.blocks import Document, Paragraph
-
-    text = "word " * 23 + "- 5 % of it"
-    assert "\n- " not in markdown.render(Document("t", [Paragraph(text)]))
 
 
 def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> None:

@@ -403,15 +403,3 @@ def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp
     # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: the configuration's own checks refuse them.
     assert answer.impossible == 6
     assert len(answer.tried) == 12 and answer.is_whole_grid
-
-
-def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
-    classes = (
-        "{classes: {bulk: {priority: 1, dscp: [10], quantum: 3KB}, default: {priority: 0, quantum: 3KB}}}"
-    )
-    text = FILE.replace("[drop_tail]", f"[drop_tail, {classes}]")
-    knob = "  share: {path: classes.bulk.quantum, from: 3KB, to: 9KB, steps: 3}\n"
-    text = text[: text.index("  threshold")] + knob + text[text.index("objectives") :]
-    assert tuned(tmp_path, text, valley).tune.space.size() == 3
-    (tmp_path / "bmv2").mkdir()
-    assert "bmv2 has only strict priority" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")
