@@ -1,9 +1,11 @@
 """Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
+import lzma
 import operator
 from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import made_runs
 import pytest
@@ -11,9 +13,9 @@ import test_tune
 import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
-from eeon_experiments import expand, files, setup
+from eeon_experiments import expand, files, setup, store
 from eeon_experiments.claims import model as claims
-from eeon_experiments.fabric import workload_of
+from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.quantities import rough_time
@@ -31,7 +33,8 @@ from eeon_experiments.tcp import Tcp
 from eeon_experiments.tune import knobs
 from eeon_experiments.tune.answer import share
 from eeon_experiments.workloads import Workload
-from eeon_experiments.workloads.flow_files import read_list, read_points
+from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points
+from eeon_experiments.workloads.flows import Sizes
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.phases import Step
 from eeon_tools.errors import ToolsError
@@ -178,6 +181,22 @@ def change(text: str, folder: Path) -> Messages:
     return refused(lambda: claims.change(results, "t", *points), folder)
 
 
+def fabric(text: str, folder: Path, key: str) -> object:
+    """Returns a part of the engine's fabric."""
+    found: Any = spec_of(*points(folder, text)[0].run.parts(), 1)
+    for part in key.split("."):
+        found = found[int(part)] if part.isdecimal() else found[part]
+    return found
+
+
+def results(text: str, folder: Path, file: str) -> Messages:
+    """Returns the reasons why a folder with this text as its manifest, or as its rows, has no results."""
+    made_runs.keep(folder / "out", "tiny", [], [])
+    content = text.encode() if file == store.MANIFEST else lzma.compress(text.encode())
+    (folder / "out" / file).write_bytes(content)
+    return refused(lambda: store.load(folder / "out"), folder)
+
+
 def paragraph(text: str, folder: Path) -> str:
     """Returns a paragraph in Markdown."""
     return markdown.render(Document("t", [Paragraph(text)])).removeprefix("# t").strip()
@@ -208,6 +227,9 @@ READERS: dict[str, Reader] = {
     "axis": axis,
     "range": values_of_range,
     "change": change,
+    "fabric": fabric,
+    "results": results,
+    "mean size": lambda text, folder: round(Sizes(points=shipped_points(text)).mean_bytes()),
     "paragraph": paragraph,
     "rough time": lambda text, folder: rough_time(value(text)),
     "share": lambda text, folder: share(value(text)),
