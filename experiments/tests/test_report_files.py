@@ -152,12 +152,6 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert (output / "data" / "eee_ecn-quick" / "rows.csv.xz").is_file()
 
 
-def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:
-    done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
-    assert done.exit_code != 0
-    assert "eee_enc" in done.output and "eee_ecn" in done.output
-
-
 def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:
     planned = [{"queue": queue, "seed": seed} for queue in ("red", "codel") for seed in ("4", "5", "6")]
     missing = [one for one in planned if one["seed"] == "6" or one == {"queue": "red", "seed": "5"}]
