@@ -22,9 +22,8 @@ def sums(results: Results, queue: str, pfc: str) -> Spread:
         by_seed(results, _RUNTIME, {"benchmark": one, "queue": queue, "pfc": pfc, "unknown": None})
         for one in there
     ]
-    return Spread.of(
-        [math.fsum(one) for one in of_common_seeds(found, f"the benchmarks with {queue} and PFC {pfc}")]
-    )
+    by_benchmark = of_common_seeds(found, f"the benchmarks with {queue} and PFC {pfc}")
+    return Spread.of([math.fsum(one) for one in by_benchmark.values()])
 
 
 def _ms(value: float) -> str:

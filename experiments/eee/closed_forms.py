@@ -8,23 +8,12 @@ November 2010), whose curves the EEE paper redraws as its figure 2.
 """
 
 import math
-from dataclasses import dataclass
 
 LPI_POWER = 0.1
 """Power in low-power idle as a share of full power (EEE paper, section II-A)."""
 
-
-@dataclass(frozen=True)
-class Phy:
-    """Transition times in seconds (EEE paper, table I) and rate in bits/s."""
-
-    rate_bps: float
-    wake_seconds: float
-    sleep_seconds: float
-
-
-TEN_GIGABIT = Phy(10e9, 4.48e-6, 2.88e-6)
-GIGABIT = Phy(1e9, 16.5e-6, 182e-6)
+RATE_BPS, WAKE_SECONDS, SLEEP_SECONDS = 10e9, 4.48e-6, 2.88e-6
+"""Of 10GBASE-T (EEE paper, table I)."""
 
 
 def ideal(load: float) -> float:
@@ -32,33 +21,25 @@ def ideal(load: float) -> float:
     return LPI_POWER + (1 - LPI_POWER) * load
 
 
-def standard(phy: Phy, load: float, frame_bytes: int) -> float:
+def standard(load: float, frame_bytes: int) -> float:
     """Returns a link's share of full power if it sleeps at once and until the first frame; 0 < `load` < 1."""
-    rate = _frames_per_second(phy, load, frame_bytes)
-    asleep = math.exp(-rate * phy.sleep_seconds) / rate
+    rate = load * RATE_BPS / (8 * frame_bytes)
+    asleep = math.exp(-rate * SLEEP_SECONDS) / rate
     # The idle period. A frame that arrives while the link goes to sleep waits until that ends.
-    idle = phy.sleep_seconds + asleep + phy.wake_seconds
+    idle = SLEEP_SECONDS + asleep + WAKE_SECONDS
     return _share(load, asleep, idle)
 
 
-def coalescing(phy: Phy, load: float, frame_bytes: int, timer_seconds: float, count: int) -> float:
+def coalescing(load: float, frame_bytes: int, timer_seconds: float, count: int) -> float:
     """Returns a link's share of full power if it wakes `timer_seconds` after the first frame or at the
     `count`-th; 0 < `load` < 1.
 
-    Exact except if `count` frames arrive during one transition to sleep. The timer is at least that long.
+    Exact except if `count` frames arrive during one transition to sleep, which must not exceed the timer.
     """
-    if timer_seconds < phy.sleep_seconds:
-        raise ValueError(
-            f"a timer of {timer_seconds} s is shorter than the transition to sleep: no closed form"
-        )
-    rate = _frames_per_second(phy, load, frame_bytes)
+    rate = load * RATE_BPS / (8 * frame_bytes)
     held = math.fsum(_at_least(k, rate * timer_seconds) for k in range(1, count)) / rate
-    asleep = 1 / rate + held - phy.sleep_seconds
-    return _share(load, asleep, 1 / rate + held + phy.wake_seconds)
-
-
-def _frames_per_second(phy: Phy, load: float, frame_bytes: int) -> float:
-    return load * phy.rate_bps / (8 * frame_bytes)
+    asleep = 1 / rate + held - SLEEP_SECONDS
+    return _share(load, asleep, 1 / rate + held + WAKE_SECONDS)
 
 
 def _share(load: float, asleep: float, idle: float) -> float:

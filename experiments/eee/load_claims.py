@@ -2,6 +2,7 @@
 2010)."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from eeon_experiments.claims.model import (
     Check,
@@ -36,10 +37,11 @@ def e9(results: Results) -> Checks:
         at = {eee: point("terasort_24", "shallow", eee=eee, load=load) for eee in _SETTINGS}
         try:
             slowed[load] = change(results, "runtime_seconds", at["1ms1000_10g"], at["standard"])
-            needed = _energy_delay(results, at, _NEEDED)
+            products = _energy_delay(results, at, _NEEDED)
         except Missing:
             continue
-        products = needed | _present(results, at)
+        with suppress(Missing):  # not every load has this setting
+            products |= _energy_delay(results, at, ("12us10_10g",))
         best[load] = min(products, key=lambda eee: products[eee])
         numbers[f"runtime_1ms1000_at_{load}"] = slowed[load].mean
         numbers |= {
@@ -78,14 +80,6 @@ def _energy_delay(results: Results, at: dict[str, Point], settings: Iterable[str
     }
 
 
-def _present(results: Results, at: dict[str, Point]) -> dict[str, float]:
-    """Returns the energy-delay product by setting, for the setting that not every load has."""
-    try:
-        return _energy_delay(results, at, ("12us10_10g",))
-    except Missing:
-        return {}
-
-
 def _name(eee: str) -> str:
     return eee.removesuffix("_10g")
 
@@ -104,9 +98,9 @@ def loaded_power(row: Row) -> float | None:
 def closed_form(eee: str, load: float) -> float:
     """Returns the result of the closed forms for E10's settings at a load from 0 to 1."""
     if eee == "standard":
-        return closed_forms.standard(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES)
+        return closed_forms.standard(load, _FRAME_BYTES)
     timer, count = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}[eee]
-    return closed_forms.coalescing(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES, timer, count)
+    return closed_forms.coalescing(load, _FRAME_BYTES, timer, count)
 
 
 def e10(results: Results) -> Checks:

@@ -81,7 +81,7 @@ def _added_to_drop_tail(results: Results, buffer: str) -> Spread:
     before = by_seed(results, _LATENCY, _point(buffer, "red_ecn"))
     whole = by_seed(results, _LATENCY, _point(buffer, "tcp"))
     found = of_common_seeds([added, before, whole], f"{buffer}: drop tail and RED with ECN")
-    return Spread.of([(late - early) / all_ for late, early, all_ in found])
+    return Spread.of([(late - early) / all_ for late, early, all_ in found.values()])
 
 
 def _j5(results: Results) -> Checks:

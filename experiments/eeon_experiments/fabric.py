@@ -58,8 +58,13 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
             nic["qcn"] = settings.nic.qcn.engine()
         if settings.nic.dcqcn is not None:
             nic["dcqcn"] = settings.nic.dcqcn.engine()
+        if settings.scheduler is not None and nic.get("eee") is not None:
+            # The engine does not model sleep between paced frames, so a scheduler's rates would not hold.
+            raise UnavailableError(
+                f"a scheduler with NICs that sleep, such as the one of {host['name']}, is not modelled: "
+                "set nic.eee to `off`, or leave the scheduler out"
+            )
     if settings.scheduler is not None:
-        _check_awake(spec)
         spec["scheduler"] = settings.scheduler.engine()
     tx_ps, rx_ps = int(settings.host.tx_delay), int(settings.host.rx_delay)
     if tx_ps or rx_ps:
@@ -79,18 +84,6 @@ def entries_of(topology: Topology, config: FabricConfig) -> str:
     planned = plan.intended(topology, config, TICK_PS)
     lines = (f"{name} {plan.entries_digest(entries)}\n" for name, entries in planned.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
-
-
-def _check_awake(spec: FabricSpec) -> None:
-    """Raises UnavailableError if a NIC sleeps: a scheduler's rates hold only for links that are awake,
-    because the engine does not model sleep between paced frames."""
-    for host in spec["hosts"]:
-        nic = host.get("nic")
-        if nic is not None and nic.get("eee") is not None:
-            raise UnavailableError(
-                f"a scheduler with NICs that sleep, such as the one of {host['name']}, is not modelled: "
-                "set nic.eee to `off`, or leave the scheduler out"
-            )
 
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:

@@ -24,7 +24,7 @@ from types import ModuleType
 from eeon_tools.errors import InputError
 
 from eeon_experiments.claims import texts
-from eeon_experiments.claims.model import Checks, Claim, Judge, claim
+from eeon_experiments.claims.model import Checks, Claim, Judge
 from eeon_experiments.claims.parts import Order, Part, checks
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
@@ -65,7 +65,7 @@ def _judged(folder: Path, told: Mapping[str, texts.Statement], judges: object) -
             f"must have a judge for each claim in {texts.CLAIMS} that has no parts, and for no other claims",
         )
     return tuple(
-        claim(id, one.statement, one.where, one.band, partial(_examined, one.parts, judges.get(id)))
+        Claim(id, one.statement, one.where, one.band, partial(_examined, one.parts, judges.get(id)))
         for id, one in told.items()
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         ApplicationReport,
         Distribution,
         FabricSpec,
-        JobReport,
         Report,
         SlowdownReport,
         TransfersReport,
@@ -59,7 +58,7 @@ def measured(
 ) -> dict[str, Value]:
     """Returns all columns that are deterministic: the same settings and seed give the same values."""
     workload = workload_report(report)
-    applications = workload["applications"]
+    applications, scheduler = workload["applications"], workload.get("scheduler")
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
         "p4_passes": report["p4_passes"],
@@ -75,7 +74,8 @@ def measured(
         **_limiters(report, "qcn", "limiters_max", _CNMS),
         **_limiters(report, "dcqcn", "cnp_limiters_max", _CNPS),
         **_coflows(settings, applications),
-        **_scheduler(workload),
+        "scheduled_flows": None if scheduler is None else scheduler["flows"],
+        "scheduler_decisions": None if scheduler is None else scheduler["decisions"],
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
@@ -138,8 +138,16 @@ def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -
             "map_share": _mean(_known(job["map_share"]) for job in jobs),
             "shuffle_share": _mean(_known(job["shuffle_share"]) for job in jobs),
             "reduce_share": _mean(_known(job["reduce_share"]) for job in jobs),
-            "reducer_shuffle_mean_seconds": _mean(_reducer_shuffles(jobs)),
-            "shuffle_seconds": _mean(_shuffles(jobs)),
+            "reducer_shuffle_mean_seconds": _mean(
+                fetched["mean_ps"] / _PS_PER_S
+                for job in jobs
+                if (fetched := job["reducer_shuffle_ps"]) is not None
+            ),
+            "shuffle_seconds": _mean(
+                (_known(job["last_fetch_end_ps"]) - first) / _PS_PER_S
+                for job in jobs
+                if (first := job["first_fetch_start_ps"]) is not None
+            ),
         }
     bits = 8 * workload["flows"]["bytes_received"] / _workers(settings, topology)
     return {
@@ -147,28 +155,6 @@ def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -
         **found,
         "throughput_per_node_bps": _ratio(bits * _PS_PER_S, workload["busy_ps"]),
         "goodput_per_node_runtime_bps": _ratio(bits * _PS_PER_S, runtime_ps),
-    }
-
-
-def _reducer_shuffles(jobs: Iterable[JobReport]) -> Iterator[float]:
-    for job in jobs:
-        of_reducers = job["reducer_shuffle_ps"]
-        if of_reducers is not None:
-            yield of_reducers["mean_ps"] / _PS_PER_S
-
-
-def _shuffles(jobs: Iterable[JobReport]) -> Iterator[float]:
-    for job in jobs:
-        first = job["first_fetch_start_ps"]
-        if first is not None:
-            yield (_known(job["last_fetch_end_ps"]) - first) / _PS_PER_S
-
-
-def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
-    found = workload.get("scheduler")
-    return {
-        "scheduled_flows": found["flows"] if found is not None else None,
-        "scheduler_decisions": found["decisions"] if found is not None else None,
     }
 
 
@@ -269,26 +255,21 @@ def _slowdowns(settings: RunSettings, workload: WorkloadReport) -> dict[str, Val
     """Returns the slowdowns of the first application with flows, or of all transfers if there is none."""
     for one in workload["applications"]:
         if one["kind"] == "flows":
+            application = settings.workload.applications[one["name"]]
+            # A list has no time in which its flows could start.
+            is_drawn = isinstance(application, Flows) and application.listed is None
             return {
-                "offered_load": one["load"] if _is_drawn(settings, one["name"]) else None,
+                "offered_load": one["load"] if is_drawn else None,
                 "flows_measured": one["measured"],
                 "flows_given_up": one["failed"],
                 **_slowdown_columns(one["slowdown"], one["slowdown_by_size"]),
             }
     flows = workload["flows"]
-    given_up: dict[str, Value] = {"flows_given_up": flows["given_up"] or None}
     return {
-        "offered_load": None,
-        "flows_measured": None,
-        **given_up,
+        **dict.fromkeys(("offered_load", "flows_measured")),
+        "flows_given_up": flows["given_up"] or None,
         **_slowdown_columns(flows["slowdown"], flows["slowdown_by_size"]),
     }
-
-
-def _is_drawn(settings: RunSettings, name: str) -> bool:
-    """Returns whether an application draws its flows; a list has no time in which its flows could start."""
-    application = settings.workload.applications[name]
-    return isinstance(application, Flows) and application.listed is None
 
 
 def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> dict[str, Value]:
@@ -374,12 +355,10 @@ def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
 def _quantiles(column: str, distribution: Distribution | None) -> dict[str, Value]:
     """Returns the columns of a distribution, in the unit at the end of their names; {} is the quantile."""
     unit_ps = _PS_PER_US if column.endswith("_us") else _PS_PER_S
-    if distribution is None:
-        return {column.format(key): None for key in ("mean", "p50", "p99")}
+    found = cast("Mapping[str, int] | None", distribution)
     return {
-        column.format("mean"): distribution["mean_ps"] / unit_ps,
-        column.format("p50"): distribution["p50_ps"] / unit_ps,
-        column.format("p99"): distribution["p99_ps"] / unit_ps,
+        column.format(key): None if found is None else found[f"{key}_ps"] / unit_ps
+        for key in ("mean", "p50", "p99")
     }
 
 

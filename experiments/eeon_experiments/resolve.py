@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -279,10 +280,7 @@ class Resolver:
         key = _ordered([listed, document.get(("topology",)), int(delay), places])
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
-            merged = parts[0]
-            for later in parts[1:]:
-                merged = merged.merged_with(later)
-            config = configs.from_document(merged)
+            config = configs.from_document(reduce(Document.merged_with, parts))
             problems = configs.check(config, topology, Duration(TICK_PS))
             errors = [problem for problem in problems if problem.severity is Severity.ERROR]
             if errors:

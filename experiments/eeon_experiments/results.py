@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError
 
 from eeon_experiments import columns
 
+_T = TypeVar("_T")
 Value: TypeAlias = str | int | float | bool | None
 """The value of a column (`columns.Type`)."""
 SIGNIFICANT_DIGITS = 11
@@ -101,23 +102,20 @@ class Row(Mapping[str, Value]):
 
     def whole(self, column: str) -> int:
         """Returns a whole number. Raises InputError if the column has none."""
-        value = self._values.get(column)
-        if not isinstance(value, int):
-            raise self._not(column, "a whole number")
-        return value
+        return self._of(column, int, "a whole number")
 
     def text(self, column: str) -> str:
         """Returns a text. Raises InputError if the column has none."""
-        value = self._values.get(column)
-        if not isinstance(value, str):
-            raise self._not(column, "text")
-        return value
+        return self._of(column, str, "text")
 
     def flag(self, column: str) -> bool:
         """Returns true or false. Raises InputError if the column has neither."""
+        return self._of(column, bool, "true or false")
+
+    def _of(self, column: str, kind: type[_T], wanted: str) -> _T:
         value = self._values.get(column)
-        if not isinstance(value, bool):
-            raise self._not(column, "true or false")
+        if not isinstance(value, kind):
+            raise self._not(column, wanted)
         return value
 
     def number(self, column: str) -> float | None:
@@ -211,16 +209,11 @@ class Results:
     def values(self, column: str, /, **axes: Chosen) -> list[float]:
         """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
-        self._check_column(column)
+        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+        if column not in known and not any(row.has(column) for row in self.rows):
+            raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
-
-    def _check_column(self, column: str) -> None:
-        if any(row.has(column) for row in self.rows):
-            return
-        known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
-        if column not in known:
-            raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
 
     def mean(self, column: str, /, **axes: Chosen) -> float | None:
         """Returns the mean of a column over the selected rows; None without a number."""

@@ -339,7 +339,8 @@ def other_version(found: Versions, wanted: Versions) -> str:
 def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
     """Writes rows as a table. The same rows give the same bytes."""
     wanted = columns.columns(axes)
-    cells = ([_fitting(row.get(one.name), one.type) for one in wanted] for row in rows)
+    values = ([(row.get(one.name), _FITS[one.type]) for one in wanted] for row in rows)
+    cells = ([None if value is None else fitting(value) for value, fitting in row] for row in values)
     write_atomically(path, _packed([one.name for one in wanted], cells, _SMALL))
 
 
@@ -378,12 +379,6 @@ def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[s
     except (lzma.LZMAError, csv.Error, OSError, ValueError, KeyError) as error:
         raise InputError(str(path), where, f"is not a table of results: {error}") from None
     return rows
-
-
-def _fitting(value: Value, kind: columns.Type) -> Value:
-    if value is None:
-        return None
-    return _FITS[kind](value)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -11,12 +11,12 @@ from eeon_experiments.claims.bands import (
     RUNTIME,
     SYNS,
     THROUGHPUT,
-    cuts,
+    band,
+    cut,
     drop_share,
     dropped,
     extreme,
     point,
-    states,
 )
 from eeon_experiments.claims.model import (
     Check,
@@ -121,9 +121,8 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
             )
             for buffer, transport in product(buffers, ("ecn", "dctcp"))
         ]
-        common = set.intersection(*map(set, found))
-        sums[protect] = {seed: sum(one[seed] for one in found) for seed in common}
-    before, after = zip(*of_common_seeds(list(sums.values())), strict=True)
+        sums[protect] = {seed: sum(one) for seed, one in of_common_seeds(found).items()}
+    before, after = zip(*of_common_seeds(list(sums.values())).values(), strict=True)
     ratio = Spread.of([b / a if a else 0.0 for a, b in zip(before, after, strict=True)])
     return _Left(fmean(before), fmean(after), ratio)
 
@@ -146,15 +145,16 @@ def _m10(results: Results) -> Checks:
     best_at, best = extreme(results, THROUGHPUT, shallow, _baseline("shallow"), largest=True)
     latency = change(results, LATENCY, best_at, _baseline("shallow"))
     checks += [
-        states(best, 0.10, f"shallow: throughput ({words_of(best_at)})"),
-        cuts(latency, -0.40, "latency there"),
+        within(best, *band(0.10), f"shallow: throughput ({words_of(best_at)})"),
+        within(latency, *cut(-0.40), "latency there"),
     ]
     deep = _with_ecn("deep", "ack_syn", (*TARGETS, *CODEL))
     gains = [change(results, THROUGHPUT, one, _baseline("deep")).mean for one in deep]
     full = [one for one, gain in zip(deep, gains, strict=True) if abs(gain) <= 0.05]
     if full:
         low_at, low = extreme(results, LATENCY, full, _baseline("deep"), largest=False)
-        checks.append(cuts(low, -0.85, f"deep: latency ({words_of(low_at)}) at DropTail's throughput"))
+        words = f"deep: latency ({words_of(low_at)}) at DropTail's throughput"
+        checks.append(within(low, *cut(-0.85), words))
         numbers["deep_latency"] = low.mean
     else:
         nearest = min(gains, key=abs)

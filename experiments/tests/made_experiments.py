@@ -5,10 +5,9 @@ from pathlib import Path
 from eeon_experiments import files
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.versions import Versions
+from made_work import VERSIONS
 
 from control_plane.tests.expected_rows import bases, value
-
-VERSIONS = Versions("p" * 64, "e" * 64)
 
 TEXTS: dict[str, str] = value(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 TINY = bases(Path(__file__).parent / "expected" / "experiment.yaml")["tiny"]

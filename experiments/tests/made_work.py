@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from eeon_experiments.resolve import Run
 from eeon_experiments.store import Outcome
@@ -13,9 +14,9 @@ VERSIONS = Versions("p" * 64, "e" * 64)
 FOLDER = "EEON_TEST_FOLDER"
 
 
-def _finished(run: Run) -> Outcome:
-    found = {"status": "finished", "runtime_seconds": float(run.seed), "flows": os.getpid()}
-    return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+def outcome(run: Run, versions: Versions = VERSIONS, **measured: Any) -> Outcome:
+    """Returns the outcome of a run that has finished unless `measured` says something else."""
+    return Outcome(run.id, run.seed, versions, Commit("c" * 40, False), {"status": "finished", **measured})
 
 
 def _mark(run: Run) -> Path:
@@ -26,33 +27,30 @@ def _mark(run: Run) -> Path:
 
 
 def at_once(run: Run) -> Outcome:
-    return _finished(run)
+    return outcome(run, runtime_seconds=float(run.seed), flows=os.getpid())
 
 
 def weighed(run: Run) -> Outcome:
     """Finishes, and reports one second plus the first two hexadecimal digits of its id."""
-    took = {"cpu_seconds": 1.0 + int(run.id[:2], 16), "peak_rss_bytes": 250_000_000}
-    done = _finished(run)
-    return Outcome(done.run_id, done.seed, done.versions, done.commit, {**done.measured, **took})
+    return outcome(run, cpu_seconds=1.0 + int(run.id[:2], 16), peak_rss_bytes=250_000_000)
 
 
 def noted(run: Run) -> Outcome:
     _mark(run)
-    return _finished(run)
+    return at_once(run)
 
 
 def seed_two_fails(run: Run) -> Outcome:
     if run.seed == 2:
-        found = {"status": "failed", "error": "seed 2 is not liked"}
-        return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
-    return _finished(run)
+        return outcome(run, status="failed", error="seed 2 is not liked")
+    return at_once(run)
 
 
 def seed_two_is_killed(run: Run) -> Outcome:
     """Kills its process for seed 2, as when memory runs out."""
     if run.seed == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    return _finished(run)
+    return at_once(run)
 
 
 def slow_after_two(run: Run) -> Outcome:
@@ -62,4 +60,4 @@ def slow_after_two(run: Run) -> Outcome:
     _mark(run)
     if started >= 2:
         time.sleep(60)
-    return _finished(run)
+    return at_once(run)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from eeon_experiments import files, folder, shipped
 from eeon_experiments.claims import Claim, Judgment
+from eeon_experiments.claims.model import Check, Checks
 from eeon_experiments.columns import MEASURED_NAMES
 from eeon_experiments.expand import combinations
 from eeon_experiments.report import elsewhere
@@ -61,7 +62,7 @@ def poisson(setting: str, load: float) -> Values:
 
 
 def judged(id: str, rows: list[Values]) -> Judgment:
-    return CLAIMS[id][1].judge(Results([Row(row) for row in rows]))
+    return CLAIMS[id][1].judgment(Results([Row(row) for row in rows]))
 
 
 def change(row: Values, told: str) -> None:
@@ -130,7 +131,7 @@ def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
 
 
 def test_a_judge_that_fails_has_no_result_in_other_set_ups(tmp_path: Path) -> None:
-    broken = Claim("E3", "", "", "", lambda results: Judgment("differs", str(results.rows[0]), {}))
+    broken = Claim("E3", "", "", "", lambda results: Checks([Check(str(results.rows[0]), False)]))
     assert elsewhere.judged_elsewhere("eee", [broken], tmp_path, ("",)) == {}
 
 

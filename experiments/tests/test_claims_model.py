@@ -15,63 +15,11 @@ def rows(*values: dict[str, Any]) -> Results:
     )
 
 
-RED = {"queue": "red"}
-PLAIN = {"queue": "plain"}
-
-
 def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differently() -> None:
     tenths = rows(*({"seed": seed, "t": 0.1} for seed in range(10)))
     assert tenths.mean("t") == Spread.of([0.1] * 10).mean == 0.1
     assert tenths.spread("t") == (0.1, 0.1, 0.1)
     assert model.mean([Spread.of([0.1])] * 10) == Spread(0.1, 0.1, 0.1, 1)
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ([{"axis_queue": "red", "t": 1.0}], "no t of plain"),
-        ([{"axis_queue": "red", "t": 1.0}, {"axis_queue": "plain", "t": None}], "no t of plain"),
-        ([{"axis_queue": "red"}, {"axis_queue": "plain"}], "no t of red"),
-        (
-            [{"axis_queue": "red", "t": 1.0}, {"axis_queue": "plain", "t": 1.0, "seed": 2}],
-            "no seed in common",
-        ),
-        ([{"axis_queue": "red", "t": 1.0}, {"axis_queue": "plain", "t": 0.0}], "is zero"),
-        ([{"axis_queue": "red", "t": 1.0}, {"axis_queue": "red", "t": 2.0}], "not one point"),
-        (
-            [{"axis_queue": "red", "t": 1.0}, {"axis_queue": "plain", "t": 1.0, "status": "failed"}],
-            "no t of plain",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: str) -> None:
-    with pytest.raises(Missing, match=words):
-        model.change(rows(*values), "t", RED, PLAIN)
-
-
-@pytest.mark.parametrize(
-    ("part", "measured", "holds"),
-    [
-        ({"where": [{"queue": ["red", "plain"]}], "form": "us", "within": (3, 3)}, "t 3 us", True),
-        (
-            {"where": [{"queue": ["red", "plain"]}], "take": "most", "form": "us", "within": (0, 1)},
-            "t 4 us",
-            False,
-        ),
-        ({"where": [{"queue": "red"}], "against": {"queue": "plain"}, "states": 2}, "t +100.0 %", True),
-        (
-            {"where": [{"queue": "red"}], "against": {"queue": "plain"}, "form": "times", "within": (2, 2)},
-            "t 2.00x",
-            True,
-        ),
-    ],
-)
-def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
-    part: dict[str, Any], measured: str, holds: bool
-) -> None:
-    of = rows({"axis_queue": "red", "runtime_seconds": 4.0}, {"axis_queue": "plain", "runtime_seconds": 2.0})
-    [check] = parts.checks([Part(says="t", number="runtime_seconds", **part)], of)
-    assert (check.measured, check.holds) == (measured, holds)
 
 
 def test_a_part_for_each_of_some_values_has_them_in_its_texts() -> None:

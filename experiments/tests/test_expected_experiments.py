@@ -1,9 +1,11 @@
 """Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
+import lzma
 import operator
 from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import made_runs
 import pytest
@@ -11,16 +13,19 @@ import test_tune
 import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
-from eeon_experiments import expand, files, setup
-from eeon_experiments.claims import texts
-from eeon_experiments.fabric import workload_of
+from eeon_experiments import expand, files, setup, store
+from eeon_experiments.claims import model as claims
+from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
-from eeon_experiments.report import elsewhere, gather
+from eeon_experiments.quantities import rough_time
+from eeon_experiments.report import elsewhere, gather, markdown
+from eeon_experiments.report.blocks import Document, Paragraph
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.points import drawings
 from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Results
 from eeon_experiments.results import Row as RowOfRun
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.settings import Nic
@@ -28,7 +33,8 @@ from eeon_experiments.tcp import Tcp
 from eeon_experiments.tune import knobs
 from eeon_experiments.tune.answer import share
 from eeon_experiments.workloads import Workload
-from eeon_experiments.workloads.flow_files import read_list, read_points
+from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points
+from eeon_experiments.workloads.flows import Sizes
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.phases import Step
 from eeon_tools.errors import ToolsError
@@ -46,7 +52,9 @@ MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)
 
 
 def refused(read: Callable[[], object], folder: Path) -> Messages:
-    return expected_rows.refused(read, errors=(EeonError, ToolsError, ValueError), folder=folder)
+    return expected_rows.refused(
+        read, errors=(EeonError, ToolsError, ValueError, claims.Missing), folder=folder
+    )
 
 
 def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
@@ -140,9 +148,7 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     (folder / file).write_text(text)
     read: dict[str, Callable[[], object]] = {
         "setup.yaml": lambda: setup.load(folder),
-        "claims.yaml": lambda: texts.statements(folder),
         "figures.yaml": lambda: Figures(str(folder / "figures.py")),
-        "findings.yaml": lambda: texts.findings(folder),
         "judged.yaml": lambda: elsewhere.load(folder),
     }
     found = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)
@@ -164,6 +170,36 @@ def axis(text: str, folder: Path) -> str:
     """Returns the kind of the drawing along an axis, and the values of the axis in the drawing's order."""
     [drawn] = drawings(Runs(RowOfRun(made_runs.row("ordered", 1, {"size": one})) for one in value(text)))
     return " ".join([drawn.panels[0].kind, *drawn.panels[0].positions])
+
+
+def change(text: str, folder: Path) -> Messages:
+    """Returns the reasons why a column has no change between two points of some rows."""
+    results = Results(
+        [RowOfRun({"run_id": "1", "status": "finished", "seed": 1, **one}) for one in value(text)]
+    )
+    points = ({"queue": "red"}, {"queue": "plain"})
+    return refused(lambda: claims.change(results, "t", *points), folder)
+
+
+def fabric(text: str, folder: Path, key: str) -> object:
+    """Returns a part of the engine's fabric."""
+    found: Any = spec_of(*points(folder, text)[0].run.parts(), 1)
+    for part in key.split("."):
+        found = found[int(part)] if part.isdecimal() else found[part]
+    return found
+
+
+def results(text: str, folder: Path, file: str) -> Messages:
+    """Returns the reasons why a folder with this text as its manifest, or as its rows, has no results."""
+    made_runs.keep(folder / "out", "tiny", [], [])
+    content = text.encode() if file == store.MANIFEST else lzma.compress(text.encode())
+    (folder / "out" / file).write_bytes(content)
+    return refused(lambda: store.load(folder / "out"), folder)
+
+
+def paragraph(text: str, folder: Path) -> str:
+    """Returns a paragraph in Markdown."""
+    return markdown.render(Document("t", [Paragraph(text)])).removeprefix("# t").strip()
 
 
 def values_of_range(text: str, folder: Path, log: bool) -> str:
@@ -190,6 +226,12 @@ READERS: dict[str, Reader] = {
     "messages": messages,
     "axis": axis,
     "range": values_of_range,
+    "change": change,
+    "fabric": fabric,
+    "results": results,
+    "mean size": lambda text, folder: round(Sizes(points=shipped_points(text)).mean_bytes()),
+    "paragraph": paragraph,
+    "rough time": lambda text, folder: rough_time(value(text)),
     "share": lambda text, folder: share(value(text)),
 }
 TABLES = sorted(FOLDER.glob("*.yaml"))

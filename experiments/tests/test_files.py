@@ -7,8 +7,6 @@ import pytest
 from eeon_control.errors import DataNotFound, InputError
 from eeon_experiments import files, shipped, store
 from eeon_experiments.expand import count, expand
-from eeon_experiments.fabric import spec_of
-from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.transfers import POISSON_FRAME_BYTES
 from made_experiments import TINY, VERSIONS, points, write
 
@@ -46,12 +44,6 @@ def test_another_setting_is_another_run(tmp_path: Path, old: str, new: str) -> N
     assert len(after) == 8 and not before & after
 
 
-def test_another_engine_or_program_is_another_run(tmp_path: Path) -> None:
-    before = {point.run.id for point in points(tmp_path)}
-    for versions in (Versions(VERSIONS.program, "f" * 64), Versions("f" * 64, VERSIONS.engine)):
-        assert not before & {point.run.id for point in points(tmp_path, versions=versions)}
-
-
 def test_two_points_with_the_same_settings_share_a_run(tmp_path: Path) -> None:
     text = TINY.replace("    dctcp: {tcp: {algorithm: dctcp}}", "    again: {tcp: {algorithm: newreno}}")
     found = points(tmp_path, text)
@@ -73,26 +65,6 @@ def test_fabrics_with_their_nodes_in_another_order_are_not_one_run(tmp_path: Pat
         point.axes["first"]: str(point.run.parts()[1].hosts["h1"].ipv4) for point in points(tmp_path, text)
     }
     assert found == {"l": "10.0.1.1", "m": "10.0.2.1"}
-
-
-def test_a_nic_is_as_its_leaf_port_unless_something_else_is_said(tmp_path: Path) -> None:
-    def nics(text: str) -> list[object]:
-        settings, topology, config = points(tmp_path, text)[0].run.parts()
-        return [host["nic"]["eee"] for host in spec_of(settings, topology, config, 1)["hosts"]]
-
-    hold = {"stall_ps": 0, "hold_ps": 120_000_000, "trigger_packets": 100, "trigger_bytes": 0}
-    leaf = TINY.replace("config: drop_tail", "config: [drop_tail, {roles: {host_facing: {eee: 120us100}}}]")
-    assert nics(TINY) == [None] * 4
-    assert nics(leaf) == [hold] * 4
-    assert nics(leaf.replace("  tcp:", "  nic: {eee: off}\n  tcp:", 1)) == [None] * 4
-    own = leaf.replace("  tcp:", "  nic: {eee: {mode: coalesce, hold: 12us, trigger: 10pkt}}\n  tcp:", 1)
-    assert nics(own) == [{**hold, "hold_ps": 12_000_000, "trigger_packets": 10}] * 4
-
-
-def test_added_delay_is_on_every_link(tmp_path: Path) -> None:
-    text = TINY.replace("  config: drop_tail", "  link_delay: 50us\n  config: drop_tail")
-    settings, topology, config = points(tmp_path, text)[0].run.parts()
-    assert {link["delay_ps"] for link in spec_of(settings, topology, config, 1)["links"]} == {50_500_000}
 
 
 def test_files_beside_the_experiment_are_found_first(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Flows in an experiment's file: the engine's input, flow files, refusals, and a run."""
 
-import itertools
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +9,12 @@ from click.testing import CliRunner
 from eeon_experiments.cli.numbers import show_advice
 from eeon_experiments.cli.run import _tell_drawn, run
 from eeon_experiments.expand import advice
-from eeon_experiments.fabric import workload_of
 from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
-from eeon_experiments.workloads.flow_files import read_list, read_points, shipped_points, shipped_sizes
+from eeon_experiments.workloads.flow_files import read_list, read_points
 from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,44 +30,6 @@ SIZES = """\
         warm_up: 100ms
         cool_down: 100ms
 """
-
-
-def _told(folder: Path, text: str) -> dict[str, object]:
-    settings, topology, _ = points(folder, text)[0].run.parts()
-    return dict(workload_of(settings, topology, 1)["applications"][0])
-
-
-def test_the_engine_is_told_racks_and_the_points_of_a_distribution_that_ships(tmp_path: Path) -> None:
-    told = _told(
-        tmp_path, FLOWS.replace("load: 30%", "load: 30%\n        pattern: to_one_rack\n        rack: leaf2")
-    )
-    assert told["warm_up_ps"] == 10**11
-    assert told["drawn"] == {
-        "racks": [["h1", "h2"], ["h3", "h4"]],
-        "pattern": "to_one_rack",
-        "to_rack": 1,
-        "sizes": {"points": shipped_points("websearch")},
-        "load": 0.3,
-        "gaps": "poisson",
-        "duration_ps": 10**12,
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "mean"),
-    [
-        ("ali_storage_2019", 40_870),
-        ("datamining", 12_658_199),
-        ("fb_hadoop", 120_421),
-        ("google_rpc_2008", 2_892),
-        ("websearch", 1_711_250),
-    ],
-)
-def test_the_distributions_that_ship_have_the_means_that_their_page_names(name: str, mean: int) -> None:
-    found = shipped_points(name)
-    steps = itertools.pairwise(found)
-    assert round(sum((end - begin) * (low + high) / 2 for (low, begin), (high, end) in steps)) == mean
-    assert name in shipped_sizes()
 
 
 def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(

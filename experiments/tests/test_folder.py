@@ -70,27 +70,6 @@ def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
     assert (claim.outcome, claim.measured) == ("not measured", told)
 
 
-X1 = "X1: {statement: it is so, where: here, band: above 0"
-PARTS = ", parts: [{says: time, number: runtime_seconds, where: [{}], within: [0, 1]}]"
-
-
-@pytest.mark.parametrize(
-    ("code", "told", "says"),
-    [
-        (CLAIMS, f"{X1}{PARTS}}}", "CLAIMS: leaves the parts in claims.yaml without effect"),
-        (None, f"{X1}}}", "JUDGES: must have a judge for each claim in claims.yaml that has no parts"),
-    ],
-)
-def test_a_claim_that_nothing_would_judge_is_refused(
-    mine: Path, code: str | None, told: str, says: str
-) -> None:
-    (mine / "claims.yaml").write_text(told)
-    if code is not None:
-        (mine / "claims.py").write_text(code)
-    with pytest.raises(InputError, match=says):
-        folder.claims(mine)
-
-
 def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(mine: Path) -> None:
     (mine / "figures.yaml").write_text("own: {title: Mine, caption: Told., cut: 2.5, from_zero: false}")
     figure = Figures(str(mine / "figures.py"))
@@ -100,46 +79,22 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
         figure("other", [])
 
 
-PLOTTED = TEXTS["figures"]
-
-
-def test_a_figure_of_the_file_has_the_numbers_that_it_asks_for(mine: Path) -> None:
-    (mine / "figures.yaml").write_text(PLOTTED)
+def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_names(mine: Path) -> None:
+    series = "series: {a: {colour: blue}, b: {colour: '#123456'}, c: {colour: ink}}"
+    text = f"one: {{title: One, number: passes, positions: {{all: {{}}}}, {series}}}"
+    (mine / "figures.yaml").write_text(text)
     (mine / "figures.py").write_text('NUMBERS = {"passes": lambda run: run.number("p4_passes")}')
-    rows = [
-        {"run_id": "1", "seed": seed, "status": "finished", "axis_queue": queue, "axis_load": load}
-        | {
-            "runtime_seconds": seconds * (10 if load == "high" else 1),
-            "p4_passes": 4,
-            "fct_mean_seconds": 1.5,
-        }
-        for queue, seed, seconds in (("tail", 1, 2.0), ("red", 1, 1.0), ("red", 2, 3.0))
-        for load in ("low", "high")
-    ]
+    runs = Runs([Row({"run_id": "1", "seed": 1, "status": "finished", "p4_passes": 4})])
     draw = folder.figures(mine)
     assert draw is not None
-    [drawn] = draw(Runs(Row(row) for row in rows))
-    assert drawn.caption == "As told. RED has 2.0 (1.0 to 3.0)."
-    low, high = drawn.panels
-    assert (low.title, low.kind, list(low.positions)) == ("all", "bars", ["drop tail", "RED"])
-    means = {one.name: [value and value.mean for value in one.values] for one in low.series}
-    assert means == {
-        "against drop tail": [1.0, 0.5],
-        "in ms a pass": [500.0, 500.0],
-        "of both loads": [11.0, 11.0],
-    }
-    assert [one.colour for one in low.series] == [BLUE, "#123456", INK]
-    assert [(rule.name, rule.value) for rule in low.rules] == [
-        ("one", 1.0),
-        ("the paper: twice", 2.0),
-        ("high load", 20.0),
-    ]
-    assert [one.values for one in high.series][1:2] == [[Spread(375.0, 375.0, 375.0, 2)]]
-    (mine / "figures.yaml").write_text(PLOTTED.replace("passes", "passe"))
+    [panel] = draw(runs)[0].panels
+    assert [one.colour for one in panel.series] == [BLUE, "#123456", INK]
+    assert [one.values for one in panel.series] == [[Spread(4.0, 4.0, 4.0, 1)]] * 3
+    (mine / "figures.yaml").write_text(text.replace("passes", "passe"))
     draw = folder.figures(mine)
     assert draw is not None
     with pytest.raises(InputError, match=r"passe: is neither a column .*did you mean passes"):
-        draw(Runs(Row(row) for row in rows))
+        draw(runs)
 
 
 def test_a_folder_without_figures_has_those_of_its_points(mine: Path, tmp_path: Path) -> None:

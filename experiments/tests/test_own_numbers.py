@@ -14,10 +14,10 @@ from eeon_experiments.expand import expand
 from eeon_experiments.report import points
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
-from eeon_experiments.store import Outcome
 from eeon_experiments.sweep import Sweep
-from eeon_experiments.versions import Commit, versions
+from eeon_experiments.versions import versions
 from made_experiments import TINY, write
+from made_work import outcome
 
 QUEUES, TRANSPORTS = ("drop_tail", "mark"), ("newreno", "dctcp")
 # Two seeds of one point; some columns differ between points, others do not.
@@ -119,8 +119,7 @@ def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_ow
     # The seed 3 is that of an earlier `--seeds`.
     made = expand(files.load(write(tmp_path)), versions(), quick=False, seeds=[1, 2, 3])
     for point in made:
-        found = {"status": "finished", "runtime_seconds": 31.25}
-        kept.write(Outcome(point.run.id, point.run.seed, versions(), Commit("c" * 40, False), found))
+        kept.write(outcome(point.run, versions(), runtime_seconds=31.25))
     kept.collect(made, versions())
     text = TINY
     for old, new in changed.items():

@@ -42,7 +42,7 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: tuple[str, Results]) -> None:
     name, results = quick
-    judgments = {claim.id: claim.judge(results) for claim in folder.claims(shipped.folder() / name)}
+    judgments = {claim.id: claim.judgment(results) for claim in folder.claims(shipped.folder() / name)}
     unmeasured = {
         id: judgment.measured for id, judgment in judgments.items() if judgment.outcome == "not measured"
     }

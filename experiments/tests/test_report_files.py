@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from eeon_experiments import files, shipped
 from eeon_experiments.cli.report import report
 from eeon_experiments.expand import expand
+from eeon_experiments.report import family as families
 from eeon_experiments.report import gather
 from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
@@ -22,12 +23,13 @@ pytestmark = pytest.mark.slow
 EXPERIMENT = TEXTS["coalescing"]
 SETUP = TEXTS["set-up of coalescing"]
 CLAIMS = """\
-from eeon_experiments.claims import Claim, Judgment
+from eeon_experiments.claims import claim
+from eeon_experiments.claims.model import Check, Checks
 
 from .numbers import LEGACY
 
-_FOUND = Judgment("differs", "6.1 instead of 5", {"legacy": LEGACY})
-CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
+_FOUND = Checks([Check("6.1 instead of 5", False)], {"legacy": LEGACY})
+CLAIMS = (claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
 """
 
 
@@ -75,21 +77,21 @@ def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
         ("what", "value", "source"),
         [("fabric", "80 nodes", "table 7.1"), ("`tcp`", "`topology: leaf-spine-4`", "")],
     )
-    assert [failure.error for failure in family.failures] == ["time limit of 60 s"]
+    assert [row["error"] for row in family.failed] == ["time limit of 60 s"]
     assert len(family.refused) == 1 and "d" * 12 in family.refused[0]
     assert len(family.runs) == len(made) - 2
-    assert family.commits == ["c" * 40]
+    assert family.origin["commits"] == ["c" * 40]
     assert family.claims[0].finding is not None
     assert family.claims[0].finding.reason == "Ports are idle."
 
 
 def test_without_results_a_family_has_no_runs_and_no_failure(folders: tuple[Path, Path]) -> None:
     family = gather.family("eee_ecn", folders[1])
-    assert (len(family.runs), list(family.failures), family.program_digest) == (0, [], "")
+    assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": False})
 
 
 def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path: Path) -> None:
-    for form, is_quick in (("", False), (gather.QUICK, True)):
+    for form, is_quick in (("", False), (families.QUICK, True)):
         family = gather.family("eee_ecn", tmp_path, form)
         points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
         assert (family.quick, family.planned) == (is_quick, len(points))
@@ -148,12 +150,6 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
     assert "`data/NAME-quick/rows.csv.xz`" in page
     assert (output / "data" / "eee_ecn-quick" / "rows.csv.xz").is_file()
-
-
-def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:
-    done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
-    assert done.exit_code != 0
-    assert "eee_enc" in done.output and "eee_ecn" in done.output
 
 
 def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:

@@ -74,11 +74,3 @@ def test_a_run_is_longer_than_ten_of_its_longest_timer_or_its_page_says_so(name:
     assert bool(said) == bool(short), f"runs that are not longer than ten of {short}, and the page: {said!r}"
     words = {re.sub(r"([um]?s)$", r" \1", timer) for timer in short}
     assert all(word in said for word in words), f"{words} are not all in {said!r}"
-
-
-def test_the_longest_timer_is_a_hold_a_cycle_or_a_time_out_that_came() -> None:
-    settings = {"config": [{"roles": {"spine": {"eee": "1ms1000"}}}], "tcp": {"min_rto": "200ms"}}
-    assert longest_timer(settings, 0) == "1ms"
-    assert longest_timer(settings, 3) == "200ms"
-    assert longest_timer({"nic": {"qcn": {"timer": "15ms"}}, "host": {"rx_delay": "1s"}}, 0) == "15ms"
-    assert longest_timer({"nic": {"eee": "off"}}, 0) is None

@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from eeon_control.cli import main
 from eeon_experiments import files
 from eeon_experiments.expand import expand
-from eeon_experiments.store import Outcome, Store
+from eeon_experiments.store import Store
 from eeon_experiments.sweep import Sweep
-from eeon_experiments.versions import Commit, Versions, versions
+from eeon_experiments.versions import Versions, versions
 from made_experiments import TINY, write
+from made_work import outcome
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +35,7 @@ def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_s
     made = expand(files.load(mine), versions(), quick=False)
     now, other = versions(), Versions(versions().program, "f" * 64)
     for of, point in zip((now, other, other), made, strict=False):
-        found = {"status": "finished", "runtime_seconds": 31.25}
-        kept.write(Outcome(point.run.id, point.run.seed, of, Commit("c" * 40, False), found))
+        kept.write(outcome(point.run, of, runtime_seconds=31.25))
     kept.collect(made, now)
 
     def eeon(verb: str, *more: str):

@@ -19,17 +19,17 @@ from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import files, knobs, page
-from eeon_experiments.tune.bench import Bench
+from eeon_experiments.tune.bench import Bench, Work
 from eeon_experiments.tune.confidence import Difference, flat_range
 from eeon_experiments.tune.scores import Scale
 from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
-from eeon_experiments.versions import Commit, Versions
+from eeon_experiments.versions import Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
+from made_work import VERSIONS, outcome
 
 from control_plane.tests.expected_rows import bases
 
-VERSIONS = Versions("p" * 64, "e" * 64)
 FILE = bases(Path(__file__).parent / "expected" / "search.yaml")["small"]
 TWO_KNOBS = FILE.replace(
     "objectives",
@@ -59,12 +59,7 @@ def made(landscape: Landscape, asked: list[str] | None = None):
             queue = config.settings_of(port).queue
             is_marking = isinstance(queue.aqm, MarkThreshold)
             threshold = float(queue.aqm.settings_at(port.rate).threshold) if is_marking else 0.0
-            found = {
-                "status": "finished",
-                "cpu_seconds": 1.0,
-                **landscape(run, threshold, float(queue.buffer_bytes)),
-            }
-            yield Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+            yield outcome(run, cpu_seconds=1.0, **landscape(run, threshold, float(queue.buffer_bytes)))
 
     return work
 
@@ -76,9 +71,13 @@ def valley(run: Run, threshold: float, buffer: float) -> dict[str, float]:
 
 
 def tuned(folder: Path, text: str, landscape: Landscape, asked: list[str] | None = None) -> Answer:
+    return searched(folder, text, made(landscape, asked))
+
+
+def searched(folder: Path, text: str, work: Work, versions: Versions = VERSIONS) -> Answer:
     tune = files.load(write(folder, text))
     store = Store(folder / "out", tune.file.name, quick=False)
-    tuning = Tuning(tune, Bench(tune, store, VERSIONS, made(landscape, asked)))
+    tuning = Tuning(tune, Bench(tune, store, versions, work))
     tuning.check()
     store.claim()
     return tuning.run()
@@ -138,19 +137,6 @@ def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:
     answer = tuned(tmp_path, FILE, noisy)
     assert "by more than the spread" in words.sentences(answer)[0]
     assert answer.recommended == "baseline"
-
-
-@pytest.mark.slow
-def test_the_same_file_gives_the_same_answer_and_the_second_time_runs_nothing(tmp_path: Path) -> None:
-    asked: list[str] = []
-    first = tuned(tmp_path, TWO_KNOBS, valley, asked)
-    made_before = len(asked)
-    second = tuned(tmp_path, TWO_KNOBS, valley, asked)
-    assert len(asked) == made_before == len(set(asked))
-    assert json.dumps(words.as_values(first)) == json.dumps(words.as_values(second))
-    (tmp_path / "anew").mkdir()
-    anew = json.dumps(words.as_values(tuned(tmp_path / "anew", TWO_KNOBS, valley)))
-    assert anew.replace("/anew/", "/") == json.dumps(words.as_values(first))
 
 
 @pytest.mark.slow
@@ -417,15 +403,3 @@ def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp
     # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: the configuration's own checks refuse them.
     assert answer.impossible == 6
     assert len(answer.tried) == 12 and answer.is_whole_grid
-
-
-def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
-    classes = (
-        "{classes: {bulk: {priority: 1, dscp: [10], quantum: 3KB}, default: {priority: 0, quantum: 3KB}}}"
-    )
-    text = FILE.replace("[drop_tail]", f"[drop_tail, {classes}]")
-    knob = "  share: {path: classes.bulk.quantum, from: 3KB, to: 9KB, steps: 3}\n"
-    text = text[: text.index("  threshold")] + knob + text[text.index("objectives") :]
-    assert tuned(tmp_path, text, valley).tune.space.size() == 3
-    (tmp_path / "bmv2").mkdir()
-    assert "bmv2 has only strict priority" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")

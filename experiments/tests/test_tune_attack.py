@@ -14,18 +14,19 @@ from eeon_experiments.resolve import Run
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import attack as attacks
-from eeon_experiments.tune.attack import Flow, Found
-from eeon_experiments.versions import Commit, Versions, versions
+from eeon_experiments.tune.attack import Found
+from eeon_experiments.versions import versions
+from eeon_experiments.workloads.flows import ListedFlow
+from made_work import VERSIONS, outcome
 
-VERSIONS = Versions("p" * 64, "e" * 64)
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tune" / "headroom.yaml"
 FILE = "name: small\nbase: {topology: leaf-spine-4, config: [drop_tail]}\n"
 
 
-def flows_of(run: Run) -> list[Flow]:
+def flows_of(run: Run) -> list[ListedFlow]:
     workload = run.settings["workload"]
     assert isinstance(workload, dict)
-    return [Flow(**one) for one in workload["applications"]["attack"]["listed"]]
+    return [ListedFlow(**one) for one in workload["applications"]["attack"]["listed"]]
 
 
 def two_of_twenty_kilobytes_to_h2(run: Run) -> float:
@@ -42,8 +43,7 @@ def attacked(
         for run in runs:
             if asked is not None:
                 asked.append(run.id)
-            found = {"status": "finished", "tail_dropped_data": drops(run)}
-            yield Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+            yield outcome(run, tail_dropped_data=drops(run))
 
     file, document = attacks.load(path)
     kept = Store(folder / "out", file.name, quick=False)
@@ -143,8 +143,7 @@ def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_pa
     assert found["least"] and 2 <= len(found["flows"]) <= 4
     assert (output / "attack.pcapng").is_file() and (output / "attack.html").is_file()
     [point] = expand(files.load(output), versions())
-    outcome = run_one(point.run)
-    assert outcome.measured["lossless_dropped"]
+    assert run_one(point.run).measured["lossless_dropped"]
     whole = tmp_path / "whole.yaml"
     text = EXAMPLE.read_text(encoding="utf-8").replace("xoff: 91807B", "xoff: auto")
     whole.write_text(text + "runs: 24\n", encoding="utf-8")

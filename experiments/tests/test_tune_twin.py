@@ -2,8 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,11 @@ from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
 from eeon_experiments import workers
 from eeon_experiments.run import run_one
-from eeon_experiments.store import Store
-from eeon_experiments.tune import files, knobs
-from eeon_experiments.tune.bench import Bench
-from eeon_experiments.tune.tuning import Answer, Tuning
+from eeon_experiments.tune import knobs
+from eeon_experiments.tune.tuning import Answer
 from eeon_experiments.versions import versions
 from made_experiments import TEXTS
+from test_tune import searched
 
 pytestmark = pytest.mark.system
 
@@ -29,24 +27,9 @@ LONG_FLOWS = TEXTS["long flows"]
 POISSON = TEXTS["held frames"]
 
 
-@contextmanager
-def bench_for(tune: files.Tune, folder: Path) -> Iterator[Bench]:
-    store = Store(folder, tune.file.name, quick=False)
-    store.claim()
-    with closing(workers.pool(run_one, os.cpu_count() or 1)) as pool:
-        yield Bench(tune, store, versions(), pool.run)
-
-
 def answered(folder: Path, text: str) -> Answer:
-    path = folder / "tune.yaml"
-    path.write_text(text, encoding="utf-8")
-    tune = files.load(path)
-    with bench_for(tune, folder / "out") as bench:
-        tuning = Tuning(tune, bench)
-        tuning.check()
-        answer = tuning.run()
-        bench.collect()
-    return answer
+    with closing(workers.pool(run_one, os.cpu_count() or 1)) as pool:
+        return searched(folder, text, pool.run, versions())
 
 
 @pytest.mark.nightly

@@ -6,6 +6,7 @@ of an experiment are in the claims.yaml of its folder, the `JUDGES` of all other
 band is fixed before the results are known (docs/experiments.md).
 """
 
-from eeon_experiments.claims.model import Claim, Judgment, claim
+from eeon_experiments.claims.model import Claim, Judgment
 
+claim = Claim
 __all__ = ["Claim", "Judgment", "claim"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES
 
-from eeon_experiments.claims.model import Check, Missing, Point, change, total, within
+from eeon_experiments.claims.model import Missing, Point, change, total
 from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
@@ -31,16 +31,6 @@ def cut(stated: float) -> tuple[float, float]:
     """Returns the band of a change in latency that a paper states as `stated`, which is negative."""
     left = 1 + stated
     return max(band(stated)[0], left / 2 - 1), min(band(stated)[1], 2 * left - 1)
-
-
-def states(measured: Spread, stated: float, what: str, name: str = "") -> Check:
-    """Checks that a change is within the band of the stated one."""
-    return within(measured, *band(stated), what, name=name)
-
-
-def cuts(measured: Spread, stated: float, what: str, name: str = "") -> Check:
-    """Checks that a change in latency is within the band of the stated one."""
-    return within(measured, *cut(stated), what, name=name)
 
 
 def extreme(

@@ -1,8 +1,8 @@
 """Claims, judgments, and comparisons of rows.
 
-A judge is written as a function of Results that returns checks, and raises Missing if rows or columns are
-missing; `claim` makes a judge of it that returns a Judgment and raises nothing. Comparisons are made seed by
-seed, so that the difference between two settings contains no difference between two draws.
+A judge is a function of Results that returns checks, and raises Missing if rows or columns are missing.
+Comparisons are made seed by seed, so that the difference between two settings contains no difference between
+two draws.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Claim:
-    """A paper's statement, its place there, and the band within which it counts as reproduced."""
+    """A paper's statement, its place there, the band within which it counts as reproduced, and its judge."""
 
     id: str
     statement: str
     where: str
     band: str
-    judge: Callable[[Results], Judgment]
+    judge: Judge
 
     def judgment(self, results: Results) -> Judgment:
-        """Returns the judge's result; not measured, with the reason, if the judge fails."""
+        """Returns the judge's result: reproduced if every check holds; not measured, with the reason, if rows
+        are missing, or if the judge fails."""
         try:
-            found = self.judge(results)
+            return self.judge(results).judgment()
+        except Missing as missing:
+            return Judgment(NOT_MEASURED, f"Not measured: {missing}.", {})
         except Exception as error:  # a mistake in one judge must not prevent the page
             return Judgment(NOT_MEASURED, f"the judge failed: {type(error).__name__}: {error}", {})
-        if found.outcome not in OUTCOMES:
-            return Judgment(NOT_MEASURED, f"the judge says {found.outcome!r}: {found.measured}", {})
-        return found
 
 
 class Missing(Exception):
@@ -83,30 +83,19 @@ class Checks:
     checks: Sequence[Check]
     numbers: Mapping[str, float] = field(default_factory=dict)
 
-
-def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
-    """Returns a claim with the judge `examine`: reproduced if every check holds, not measured if rows are
-    missing."""
-
-    def judge(results: Results) -> Judgment:
-        try:
-            found = examine(results)
-        except Missing as missing:
-            return Judgment(NOT_MEASURED, f"Not measured: {missing}.", {})
-        if not found.checks:
-            return Judgment(NOT_MEASURED, "Not measured: the judge checked nothing.", {})
-        outcome = REPRODUCED if all(check.holds for check in found.checks) else DIFFERS
-        failed = [check.measured for check in found.checks if not check.holds]
-        words = "; ".join(check.measured for check in found.checks) + "."
-        if failed and len(failed) < len(found.checks):
+    def judgment(self) -> Judgment:
+        """Returns all checks together. Raises Missing if there are none."""
+        if not self.checks:
+            raise Missing("the judge checked nothing")
+        failed = [check.measured for check in self.checks if not check.holds]
+        words = "; ".join(check.measured for check in self.checks) + "."
+        if failed and len(failed) < len(self.checks):
             words += f" Outside its band: {'; '.join(failed)}."
-        parts = sum(check.part for check in found.checks)
+        parts = sum(check.part for check in self.checks)
         numbers: dict[str, float] = {}
-        for figures in (*(check.numbers for check in found.checks), found.numbers):
+        for figures in (*(check.numbers for check in self.checks), self.numbers):
             numbers |= figures
-        return Judgment(outcome, words, numbers, parts - len(failed), parts)
-
-    return Claim(id, statement, where, band, judge)
+        return Judgment(DIFFERS if failed else REPRODUCED, words, numbers, parts - len(failed), parts)
 
 
 def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
@@ -130,17 +119,17 @@ def level(results: Results, column: str, point: Point) -> Spread:
 
 def of_common_seeds(
     found: Collection[Mapping[int, float]], what: str = "the points"
-) -> list[tuple[float, ...]]:
+) -> dict[int, tuple[float, ...]]:
     """Returns the numbers of all `found`, for each seed that they have in common. Raises Missing."""
     seeds = sorted(set.intersection(*map(set, found)))
     if not seeds:
         raise Missing(f"{what} have no seed in common")
-    return [tuple(one[seed] for one in found) for seed in seeds]
+    return {seed: tuple(one[seed] for one in found) for seed in seeds}
 
 
 def mean_by_seed(found: Collection[Mapping[int, float]]) -> Spread:
     """Returns the mean of several points, seed by seed. Raises Missing."""
-    return Spread.of([math.fsum(one) / len(one) for one in of_common_seeds(found)])
+    return Spread.of([math.fsum(one) / len(one) for one in of_common_seeds(found).values()])
 
 
 def compare_by_seed(
@@ -150,12 +139,10 @@ def compare_by_seed(
     with_: Callable[[float, float], float],
 ) -> dict[int, float]:
     """Returns `with_` of two columns, each at its point, by their common seeds. Raises Missing."""
-    first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
-    seeds = sorted(first.keys() & second.keys())
-    if not seeds:
-        raise Missing(f"{' and '.join(map(words_of, points))} have no seed in common")
+    found = [by_seed(results, *one) for one in zip(columns, points, strict=True)]
+    pairs = of_common_seeds(found, " and ".join(map(words_of, points)))
     try:
-        return {seed: with_(first[seed], second[seed]) for seed in seeds}
+        return {seed: with_(*pair) for seed, pair in pairs.items()}
     except ZeroDivisionError:
         raise Missing(f"{columns[1]} of {words_of(points[1])} is zero") from None
 
@@ -193,10 +180,8 @@ def mean(figures: Iterable[Spread]) -> Spread:
 def total(results: Results, columns: Iterable[str], point: Point) -> dict[int, float]:
     """Returns the sum of several columns at one point, by seed. Raises Missing."""
     parts = [by_seed(results, column, point) for column in columns]
-    seeds = set.intersection(*(set(part) for part in parts))
-    if not seeds:
-        raise Missing(f"no counts of {words_of(point)}")
-    return {seed: math.fsum(part[seed] for part in parts) for seed in sorted(seeds)}
+    counted = of_common_seeds(parts, f"the counts of {words_of(point)}")
+    return {seed: math.fsum(one) for seed, one in counted.items()}
 
 
 def percent(value: float) -> str:

@@ -94,14 +94,9 @@ def _write(wanted: AttackFile, found: Found, folder: Path) -> None:
 def _values(found: Found | None, runs: int) -> dict[str, object]:
     if found is None:
         return {"found": False, "runs": runs}
-    flows = [flow.listed() for flow in found.lot]
-    return {
-        "found": True,
-        "broken": list(found.broken),
-        "flows": flows,
-        "least": found.is_least,
-        "runs": runs,
-    }
+    flows = [flow.model_dump() for flow in found.lot]
+    told = {"found": True, "broken": list(found.broken), "flows": flows}
+    return {**told, "least": found.is_least, "runs": runs}
 
 
 def _show(found: Found | None, runs: int, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """`eeon experiment report`: writes a page that compares the papers' claims with the measurements."""
 
 import shlex
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from eeon_control.cli.options import FILE, FOLDER, output_file
 from eeon_control.cli.output import counted
 from eeon_control.outputs import write_text
 from eeon_tools.cli.support import reports_errors
-from eeon_tools.errors import UnavailableError
+from eeon_tools.errors import InputError, UnavailableError
 
 from eeon_experiments.cli.numbers import MOST_ROWS, show_points
 
@@ -56,20 +57,24 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     from eeon_experiments.claims.model import OUTCOMES
     from eeon_experiments.report import gather, points
     from eeon_experiments.report import output as files
-    from eeon_experiments.report.family import without_claims
+    from eeon_experiments.report.family import DATA, FULL, QUICK, without_claims
     from eeon_experiments.sweep import older
     from eeon_experiments.versions import versions
 
     if html_path is not None:
         output_file(html_path)
     wanted = list(dict.fromkeys(names or shipped.in_order()))
-    families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
+    families = [gather.family(name, results, QUICK if quick else FULL) for name in wanted]
+    for name, count in Counter(family.name for family in families).items():
+        if count > 1:
+            several = "is the name of several of these experiments; report each into another OUTPUT"
+            raise InputError("NAME", name, several)
     # Uses the data beside the page, so that a reader of the page can rebuild it.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
     if quick or without_claims(families) or not set(wanted) <= set(shipped.in_order()):
         words += ["--results", str(results), "--output", str(output)]
     else:
-        words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", _COMMITTED]
+        words += ["--results", f"{_COMMITTED}/{DATA}", "--output", _COMMITTED]
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:

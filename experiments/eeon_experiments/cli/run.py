@@ -127,7 +127,8 @@ def run(
 
         def ended(outcome: Outcome) -> None:
             if not outcome.finished:
-                failures.append(_failure(sweep, outcome))
+                error = str(outcome.measured.get("error"))[:_ERROR_CHARS]
+                failures.append(f"  {_where(sweep, outcome.run_id)}: {error}")
             update(advance=1)
 
         try:
@@ -323,10 +324,6 @@ def _tell_alike(results: Results) -> None:
     more = len(alike) - _SHOWN_FAILURES
     if more > 0:
         click.echo(f"warning: {more} more points whose seeds change nothing", err=True)
-
-
-def _failure(sweep: Sweep, outcome: Outcome) -> str:
-    return f"  {_where(sweep, outcome.run_id)}: {str(outcome.measured.get('error'))[:_ERROR_CHARS]}"
 
 
 def _where(sweep: Sweep, run_id: str) -> str:

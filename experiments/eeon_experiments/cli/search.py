@@ -130,7 +130,9 @@ def search(
         took = time.monotonic() - started
     _write(answer, folder)
     if html is not None:
-        _write_page(answer, bench, html, pages)
+        from eeon_experiments.tune import page
+
+        write_text(html, page.render(answer, _write_run_pages(answer, bench, html) if pages else []))
     for one in answer.warnings:
         click.echo(f"warning: {one}", err=True)
     if as_json:
@@ -210,13 +212,6 @@ def _show(answer: Answer) -> None:
     click.echo("")
     for sentence in words.sentences(answer):
         click.echo(sentence)
-
-
-def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
-    from eeon_experiments.tune import page
-
-    beside = _write_run_pages(answer, bench, html) if pages else []
-    write_text(html, page.render(answer, beside))
 
 
 def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str, str]]:

@@ -10,7 +10,6 @@ from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError
 
 from eeon_experiments.report.runs import Runs
-from eeon_experiments.results import Row
 
 # Student's t, 97.5 %, by degrees of freedom (any table of it); between two entries, the smaller one applies.
 _T = {
@@ -112,7 +111,7 @@ def _pairs(
     def of(value: str) -> dict[tuple[tuple[tuple[str, str], ...], int], float]:
         there = runs.where(**{compared.axis: value})
         return {
-            (_others(run, compared.axis), run.seed): number
+            (tuple(one for one in run.used_axes.items() if one[0] != compared.axis), run.seed): number
             for run in there
             if (number := run.number(column)) is not None
         }
@@ -123,10 +122,6 @@ def _pairs(
         if (point, seed) in second:
             found.setdefault(point, []).append((first[point, seed], second[point, seed]))
     return found
-
-
-def _others(run: Row, axis: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in run.used_axes.items() if name != axis)
 
 
 def _of(axes: dict[str, str] | None, column: str, pairs: Sequence[tuple[float, float]]) -> Comparison:

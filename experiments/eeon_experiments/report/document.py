@@ -3,7 +3,10 @@ conditions."""
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from importlib import metadata
 
 from eeon_tools import svg
 
@@ -27,7 +30,7 @@ from eeon_experiments.report.blocks import (
     Table,
 )
 from eeon_experiments.report.elsewhere import Elsewhere
-from eeon_experiments.report.family import Family, Judged, without_claims
+from eeon_experiments.report.family import DATA, FULL, QUICK, Family, Judged, without_claims
 from eeon_experiments.report.headlines import headlines
 from eeon_experiments.report.numbers import drawing_table
 from eeon_experiments.report.rendered import Rendered
@@ -38,6 +41,8 @@ _UNEXPLAINED = "not yet explained"
 _BETTER, _WORSE = "better", "worse"
 _SCALED_DOWN = "†"
 _ALIKE = "‡"
+CLAIMS = f"{DATA}/claims.json"
+_DRAWN_WITH = ("eeon-engine", "eeon-control", "eeon-tools", "eeon-experiments", "matplotlib")
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
     "Universitat Politècnica de Catalunya.",
@@ -51,32 +56,24 @@ _PAPERS = (
 )
 
 
-def document(
-    families: Sequence[Family],
-    figures: Mapping[str, Sequence[Rendered]],
-    command: str,
-    rows: str,
-    claims: str,
-    inline: bool = False,
-) -> Document:
-    """Returns the whole report as one page. `figures` are by experiment; an `inline` page contains the
-    drawings, otherwise it links to them. `command` rebuilds the page. `rows` is the folder of an experiment's
-    rows, with NAME for its name, and `claims` the file of the claims, both relative to the page."""
-    blocks = _front(families, command, rows, claims, lambda family: "")
+def document(families: Sequence[Family], command: str, inline: bool = False) -> Document:
+    """Returns the whole report as one page. An `inline` page contains the drawings, otherwise it links to
+    them. `command` rebuilds the page."""
+    blocks = _front(families, command, lambda family: "")
     for family in families:
         title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
-        blocks += [title, *_family(family, families, figures.get(family.name, ()), inline)]
+        blocks += [title, *_family(family, families, inline)]
     return Document(_title(families), blocks)
 
 
-def overview(families: Sequence[Family], command: str, rows: str, claims: str) -> Document:
+def overview(families: Sequence[Family], command: str) -> Document:
     """Returns the first of several pages: the main findings, all claims in one table, how to rebuild it."""
-    return Document(_title(families), _front(families, command, rows, claims, page_of))
+    return Document(_title(families), _front(families, command, page_of))
 
 
-def of_experiment(family: Family, families: Sequence[Family], figures: Sequence[Rendered]) -> Document:
+def of_experiment(family: Family, families: Sequence[Family]) -> Document:
     """Returns the page of one experiment beside the overview. `families`: all experiments of the report."""
-    return Document(family.title or family.name, _family(family, families, figures, inline=False, level=2))
+    return Document(family.title or family.name, _family(family, families, inline=False, level=2))
 
 
 def _title(families: Sequence[Family]) -> str:
@@ -88,13 +85,19 @@ def page_of(family: Family) -> str:
     return f"{family.name}.md"
 
 
-def _front(
-    families: Sequence[Family], command: str, rows: str, claims: str, page: Callable[[Family], str]
-) -> list[Block]:
+def _front(families: Sequence[Family], command: str, page: Callable[[Family], str]) -> list[Block]:
     """Returns the blocks before the experiments. `page` returns the page of an experiment, empty for this
     page."""
+    rows = f"{DATA}/NAME{QUICK if all(family.quick for family in families) else FULL}"
     if without_claims(families):
         return _front_of_numbers(families, command, rows, page)
+    every = [one for family in families for claim in family.claims for one in _full(claim)]
+    alike = (
+        f"; {_ALIKE}: the published set-up has the same result at those points"
+        if any(map(_alike, every))
+        else ""
+    )
+    told = headlines(families)
     return [
         Paragraph(_lead(families)),
         Paragraph(
@@ -106,11 +109,11 @@ def _front(
         Paragraph(
             "“Other registered set-ups” are runs that vary our assumptions. They were registered before they "
             "ran and have the same judges and bands; they change no outcome. “worse”: fewer parts are "
-            f"reproduced there than in the published set-up at the same points{_alike_in_words(families)}."
+            f"reproduced there than in the published set-up at the same points{alike}."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
-        *_headlines(families),
+        *([Heading("Main findings", anchor="findings"), Bullets(told)] if told else ()),
         Heading("Claims", anchor="claims"),
         _overview(families, page),
         *_worse(families),
@@ -121,7 +124,7 @@ def _front(
         *_data_again(families, page),
         Paragraph(
             f"Machine-readable data: `{rows}/{store.ROWS}` has one row per run, `manifest.json` beside it "
-            f"names the commits, program and engine, and `{claims}` has every claim's outcome and numbers. "
+            f"names the commits, program and engine, and `{CLAIMS}` has every claim's outcome and numbers. "
             "The same seeds, program and engine give the same numbers on any machine; only the times and "
             "memory of the runs differ."
         ),
@@ -154,15 +157,6 @@ def _runs_in_words(families: Sequence[Family]) -> str:
     )
 
 
-def _alike_in_words(families: Sequence[Family]) -> str:
-    ones = (one for family in families for claim in family.claims for one in _full(claim))
-    return (
-        f"; {_ALIKE}: the published set-up has the same result at those points"
-        if any(map(_alike, ones))
-        else ""
-    )
-
-
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
     """Returns the commands that rebuild the data, except those that the table of experiments already has."""
     if any(page(family) for family in families):
@@ -175,11 +169,6 @@ def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> li
         Paragraph("To make the data, which takes hours, and then the page:"),
         Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
     ]
-
-
-def _headlines(families: Sequence[Family]) -> list[Block]:
-    told = headlines(families)
-    return [Heading("Main findings", anchor="findings"), Bullets(told)] if told else []
 
 
 def _count(family: Family) -> str:
@@ -390,9 +379,7 @@ def anchor(claim: Judged) -> str:
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 
-def _family(
-    family: Family, families: Sequence[Family], figures: Sequence[Rendered], inline: bool, level: int = 3
-) -> list[Block]:
+def _family(family: Family, families: Sequence[Family], inline: bool, level: int = 3) -> list[Block]:
     """Returns the blocks of an experiment; its parts have headings of `level`."""
     blocks: list[Block] = []
     if level == 2:
@@ -409,9 +396,9 @@ def _family(
     if without_claims(families):
         blocks += _numbers(family, level)
     blocks.append(Heading("Figures", level))
-    if not figures:
+    if not family.figures:
         blocks.append(Paragraph("This experiment has no figures."))
-    for one in figures:
+    for one in family.figures:
         blocks += _figure(one, inline)
     blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
     return blocks
@@ -466,9 +453,9 @@ def _state(family: Family) -> list[Block]:
         items.append(f"Nothing was measured: there are no finished runs of `{family.name}`.")
     if family.not_run and len(family.runs):
         items.append(f"Not run of {family.planned} planned: {'; '.join(family.not_run)}.")
-    for failure in family.failures:
-        where = ", ".join(f"{axis} {value}" for axis, value in failure.axes.items())
-        items.append(f"Failed: {where}, seed {failure.seed}: {failure.error or 'no reason was recorded'}")
+    for row in family.failed:
+        where = ", ".join(f"{axis} {value}" for axis, value in row.used_axes.items())
+        items.append(f"Failed: {where}, seed {row.seed}: {row.get('error') or 'no reason was recorded'}")
     items += [f"Left out: {reason}." for reason in family.refused]
     return [Bullets(items)] if items else []
 
@@ -521,26 +508,23 @@ def _figure(one: Rendered, inline: bool) -> list[Block]:
 
 
 def _conditions(family: Family) -> list[str]:
-    def code(texts: Sequence[str]) -> str:
-        return ", ".join(f"`{text}`" for text in texts) or "unknown"
+    def code(*texts: str | None) -> str:
+        return ", ".join(f"`{text}`" for text in texts if text) or "unknown"
 
-    seeds = ", ".join(str(seed) for seed in family.runs.seeds()) or "none"
-    per_seed = {seed: sum(run.seed == seed for run in family.runs) for seed in family.runs.seeds()}
-    counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed.items())
+    per_seed = sorted(Counter(run.seed for run in family.runs).items())
+    seeds = ", ".join(str(seed) for seed, _ in per_seed) or "none"
+    counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed)
     wall = math.fsum(float(row.get("cpu_seconds") or 0) for row in family.rows)
     items = [
         f"{len(family.runs):,} finished runs{f' ({counted})' if counted else ''}, {wall:,.0f} s of CPU; "
         f"seeds {seeds}. Figures and tables show the mean over a point's seeds; lines in a figure and "
         "brackets in a table show the lowest and the highest. A point without them has one seed.",
-        f"Commit {code(family.commits)}.",
-        f"P4 program {code([family.program_digest] if family.program_digest else [])}, engine "
-        f"{code([family.engine_digest] if family.engine_digest else [])} (SHA-256 of the compiled program "
-        "and of the engine's sources).",
+        f"Commit {code(*family.origin.get('commits', ()))}.",
+        f"P4 program {code(family.origin.get('program_digest'))}, engine "
+        f"{code(family.origin.get('engine_digest'))} (SHA-256 of the compiled program and of the engine's "
+        "sources).",
+        f"Drawn with {', '.join(_packages())}.",
     ]
-    if family.versions:
-        items.append(
-            "Drawn with " + ", ".join(f"{name} {version}" for name, version in family.versions.items()) + "."
-        )
     violations = sum(int(row.get("phy_violations") or 0) for row in family.rows)
     reordered = sum(int(row.get("reordered") or 0) for row in family.rows)
     if len(family.runs):
@@ -550,3 +534,10 @@ def _conditions(family: Family) -> list[str]:
             "PHY was awake."
         )
     return items
+
+
+def _packages() -> Iterator[str]:
+    """Yields the packages that computed and drew the page, with their versions."""
+    for name in _DRAWN_WITH:
+        with suppress(metadata.PackageNotFoundError):
+            yield f"{name} {metadata.version(name)}"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.results import Spread
 
 # An artist, or a container of artists, which matplotlib's types omit where matplotlib accepts it.
@@ -75,12 +75,8 @@ def draw(drawing: Drawing) -> Figure:
 
 
 def _legend_names(drawing: Drawing) -> list[str]:
-    parts: Sequence[Sequence[Series | Curve | Rule]] = [
-        *(panel.series for panel in drawing.panels),
-        *(panel.overlay for panel in drawing.panels),
-        *(panel.curves for panel in drawing.panels),
-        *(panel.rules for panel in drawing.panels),
-    ]
+    kinds = ("series", "overlay", "curves", "rules")
+    parts = (getattr(panel, kind) for kind in kinds for panel in drawing.panels)
     return list(dict.fromkeys(one.name for part in parts for one in part))
 
 
@@ -157,16 +153,8 @@ def _fill(axis: Axes, panel: Panel, drawing: Drawing) -> dict[str, Handle]:
         right.spines["right"].set_visible(True)
         right.set_ylabel(panel.overlay_label)
         handles |= _lines(right, panel, panel.overlay)
-        highest = max(
-            (
-                value.high
-                for other in drawing.panels
-                for one in other.overlay
-                for value in one.values
-                if value
-            ),
-            default=1.0,
-        )
+        series = (one for other in drawing.panels for one in other.overlay)
+        highest = max((value.high for one in series for value in one.values if value), default=1.0)
         right.set_ylim(0, highest * 1.1)
     return handles
 

@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from eeon_experiments.claims.model import NOT_MEASURED, Claim, Judgment
 from eeon_experiments.claims.texts import Finding
 from eeon_experiments.folder import Draw
 from eeon_experiments.report.elsewhere import Elsewhere
+from eeon_experiments.report.rendered import Rendered, rendered
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Setup
+
+DATA = "data"
+FULL, QUICK = "", "-quick"
+"""Suffixes of the folders of results by form."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +36,6 @@ class Judged(Judgment):
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A run without numbers."""
-
-    axes: Mapping[str, str]
-    seed: int
-    error: str
-
-
-@dataclass(frozen=True)
 class Family:
     """All parts of one experiment that the page shows.
 
@@ -45,7 +43,8 @@ class Family:
     `planned`: number of points in the experiment's file, None if unknown. `beyond`: number of rows at points
     that the file does not have; the judges may read them. `scaled_down`: the folder of the quick form's
     results, if the page has both forms. `not_run`: the points without a row, in words. `base`: the text of
-    `base` in the file. `refused`: descriptions of omitted rows of other versions or settings.
+    `base` in the file. `refused`: descriptions of omitted rows of other versions or settings. `origin`: the
+    manifest of its rows.
     """
 
     name: str
@@ -64,12 +63,23 @@ class Family:
     planned: int | None = None
     beyond: int = 0
     not_run: Sequence[str] = ()
-    failures: Sequence[Failure] = ()
     refused: Sequence[str] = ()
-    program_digest: str = ""
-    engine_digest: str = ""
-    commits: Sequence[str] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> list[Row]:
+        """Rows of runs without numbers."""
+        return [row for row in self.rows if not row.finished]
+
+    @property
+    def data(self) -> str:
+        """The folder of its rows beside the first page."""
+        return f"{DATA}/{self.name}{QUICK if self.quick else FULL}"
+
+    @cached_property
+    def figures(self) -> list[Rendered]:
+        """Its figures; each is drawn when its text is read."""
+        return rendered(self.name, self.draw, self.runs) if self.draw is not None else []
 
 
 def without_claims(families: Sequence[Family]) -> bool:

@@ -4,20 +4,21 @@ reads files."""
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from eeon_control.errors import EeonError
-from eeon_tools.errors import ToolsError
+from eeon_control.validation import did_you_mean
+from eeon_tools.errors import InputError, ToolsError
 
 from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
 from eeon_experiments.claims import texts
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.report import elsewhere, points
-from eeon_experiments.report.family import Failure, Family, judged
+from eeon_experiments.report.family import FULL, QUICK, Family, judged
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results
 from eeon_experiments.sweep import of_file
@@ -25,9 +26,6 @@ from eeon_experiments.versions import versions
 
 _NAMED = 12
 """Maximum number of missing runs that are named."""
-_DRAWN_WITH = ("eeon-engine", "eeon-control", "eeon-tools", "eeon-experiments", "matplotlib")
-FULL, QUICK = "", "-quick"
-"""Suffixes of the folders of results by form."""
 
 
 def family(name: str, results_folder: Path, form: str = FULL) -> Family:
@@ -38,8 +36,10 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     """
     experiment = files.load(name)
     place = results_folder / f"{experiment.name}{form}"
-    results, manifest = _results(place)
-    quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
+    is_there = (place / store.MANIFEST).is_file()
+    results = store.load(place) if is_there else Results([])
+    origin: Mapping[str, Any] = store.read_manifest(place) if is_there else {"quick": form == QUICK}
+    quick = bool(origin["quick"])
     store.Store(place, experiment.name, quick).check()
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned: int | None = None
@@ -51,10 +51,14 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         planned, not_run, beyond = _planned(points_of_file, results)
     own = experiment.folder
     claims = folder.claims(own) if own else ()
-    scaled_down: Path | None = place.with_name(place.name + QUICK)
-    if quick or not (place.with_name(place.name + QUICK) / store.MANIFEST).is_file():
-        scaled_down = None
+    beside = place.with_name(place.name + QUICK)
+    scaled_down = beside if not quick and (beside / store.MANIFEST).is_file() else None
     reasons = texts.findings(own) if own else {}
+    known = [claim.id for claim in claims]
+    for id in reasons:
+        if id not in known:
+            rule = f"is not a claim of this experiment{did_you_mean(id, known)}"
+            raise InputError(str(experiment.path.with_name(texts.FINDINGS)), id, rule)
     judgments = judged(claims, results, reasons, None if scaled_down is None else store.load(scaled_down))
     forms = (QUICK,) if quick else (FULL, QUICK)
     tried = elsewhere.judged_elsewhere(experiment.name, claims, results_folder, forms)
@@ -76,19 +80,9 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         planned=planned,
         not_run=not_run,
         beyond=beyond,
-        failures=[Failure(row.used_axes, row.seed, str(row.get("error") or "")) for row in results.failed],
         refused=results.refused,
-        program_digest=str((manifest and manifest["program_digest"]) or ""),
-        engine_digest=str((manifest and manifest["engine_digest"]) or ""),
-        commits=[str(commit) for commit in manifest.get("commits", [])] if manifest is not None else [],
-        versions=_packages(),
+        origin=origin,
     )
-
-
-def _results(place: Path) -> tuple[Results, store.Manifest | None]:
-    if not (place / store.MANIFEST).is_file():
-        return Results([], []), None
-    return store.load(place), store.read_manifest(place)
 
 
 def _planned(points: Sequence[Point], results: Results) -> tuple[int, list[str], int]:
@@ -135,14 +129,3 @@ def _base(path: Path) -> str:
         len(lines),
     )
     return "\n".join(lines[start:end]).rstrip()
-
-
-def _packages() -> dict[str, str]:
-    """Returns the versions of the packages that computed and drew the page."""
-    found = {}
-    for name in _DRAWN_WITH:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found

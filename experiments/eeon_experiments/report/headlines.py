@@ -33,7 +33,7 @@ class _Number(Number):
         if not self.apart:
             return self.measured(rows, self.points())
         found = of_common_seeds([by_seed(rows, self.number, one) for one in self.points()])
-        return Spread.of([max(one) / min(one) - 1 for one in found])
+        return Spread.of([max(one) / min(one) - 1 for one in found.values()])
 
 
 class _Finding(Strict):

@@ -31,7 +31,7 @@ def _block(block: blocks.Block) -> Iterable[str]:
                 yield _anchor(block.anchor)
             yield f"{'#' * block.level} {_text(block.text)}"
         case blocks.Paragraph():
-            yield _wrapped(block.text)
+            yield _fill(_text(block.text))
         case blocks.Bullets():
             yield "\n".join(_item(item) for item in block.items)
         case blocks.Table():
@@ -43,7 +43,7 @@ def _block(block: blocks.Block) -> Iterable[str]:
             yield "</details>"
         case blocks.Picture():
             yield f"![{_text(block.alt)}]({block.file})"
-            yield _wrapped(block.caption)
+            yield _fill(_text(block.caption))
         case blocks.ClaimOutcome():
             yield _anchor(block.anchor)
             yield f"#### {_text(block.title)}: {_status(block.outcome)}"
@@ -60,16 +60,12 @@ def _item(text: str, before: str = "") -> str:
     return _fill(f"* {before}{_text(text)}", "  ")
 
 
-def _wrapped(text: str) -> str:
-    return _LINE_STARTS.sub(r"\1\\\2", _fill(_text(text), ""))
-
-
-def _fill(text: str, indent: str) -> str:
-    # A wrapped line that begins like a list item would become one.
+def _fill(text: str, indent: str = "") -> str:
     lines = textwrap.wrap(
         text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-    return "\n".join([*lines[:1], *(_LINE_STARTS.sub(r"\1\\\2", line) for line in lines[1:])])
+    # A line of the text that begins like a list item would become one.
+    return _LINE_STARTS.sub(r"\1\\\2", "\n".join(lines))
 
 
 def _text(text: str) -> str:

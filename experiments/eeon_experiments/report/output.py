@@ -11,14 +11,10 @@ from eeon_tools.errors import InputError
 from eeon_experiments import store
 from eeon_experiments.claims.model import Judgment
 from eeon_experiments.report import markdown, points, webpage
-from eeon_experiments.report.document import document, of_experiment, overview, page_of
-from eeon_experiments.report.family import Family, without_claims
-from eeon_experiments.report.gather import FULL, QUICK
-from eeon_experiments.report.rendered import Rendered, rendered
+from eeon_experiments.report.document import CLAIMS, document, of_experiment, overview, page_of
+from eeon_experiments.report.family import DATA, Family, without_claims
 
 PAGE = "README.md"
-DATA = "data"
-CLAIMS = "claims.json"
 SIZE_LIMIT_BYTES = 1_000_000
 """Maximum size of each file beside the page, because they are committed."""
 _FORMAT = 1
@@ -27,12 +23,11 @@ _FORMAT = 1
 def pages(families: Sequence[Family], command: str) -> dict[str, str]:
     """Returns the Markdown by file: an overview and a page for each experiment, or a single page for a single
     experiment. Drawings are linked, not drawn."""
-    figures, rows, claims = _drawn(families), _rows(families), f"{DATA}/{CLAIMS}"
     if len(families) == 1:
-        return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
-    found = {PAGE: markdown.render(overview(families, command, rows, claims))}
+        return {PAGE: markdown.render(document(families, command))}
+    found = {PAGE: markdown.render(overview(families, command))}
     for family in families:
-        found[page_of(family)] = markdown.render(of_experiment(family, families, figures[family.name]))
+        found[page_of(family)] = markdown.render(of_experiment(family, families))
     return found
 
 
@@ -40,25 +35,12 @@ def files(families: Sequence[Family], command: str) -> dict[str, str]:
     """Returns the texts of the pages, their drawings and the claims, by path from the first page's folder.
     The same families give the same texts."""
     found = pages(families, command)
-    for pictures in _drawn(families).values():
-        found |= {one.file: one.text for one in pictures if one.text}
+    found |= {one.file: one.text for family in families for one in family.figures if one.text}
     if without_claims(families):
-        found |= {
-            f"{_data_of(one)}/{points.FILE}": points.as_csv(points.points(one.runs)) for one in families
-        }
+        found |= {f"{one.data}/{points.FILE}": points.as_csv(points.points(one.runs)) for one in families}
     else:
-        found[f"{DATA}/{CLAIMS}"] = claims_json(families)
+        found[CLAIMS] = claims_json(families)
     return found
-
-
-def _data_of(family: Family) -> str:
-    """Returns the folder of an experiment's rows, relative to the first page's folder."""
-    return f"{DATA}/{family.name}{QUICK if family.quick else FULL}"
-
-
-def _rows(families: Sequence[Family]) -> str:
-    """Returns this folder with NAME for the experiment's name."""
-    return f"{DATA}/NAME{QUICK if all(family.quick for family in families) else FULL}"
 
 
 def claims_json(families: Sequence[Family]) -> str:
@@ -70,13 +52,7 @@ def claims_json(families: Sequence[Family]) -> str:
 
 def web_page(families: Sequence[Family], command: str) -> str:
     """Returns everything as one HTML page that needs no other file."""
-    return webpage.render(
-        document(families, _drawn(families), command, _rows(families), f"{DATA}/{CLAIMS}", inline=True)
-    )
-
-
-def _drawn(families: Sequence[Family]) -> dict[str, list[Rendered]]:
-    return {family.name: rendered(family) for family in families}
+    return webpage.render(document(families, command, inline=True))
 
 
 def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
@@ -86,7 +62,7 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
     """
     contents = {path: text.encode() for path, text in files(families, command).items()}
     for family in families:
-        places = {_data_of(family): family.results}
+        places = {family.data: family.results}
         if family.scaled_down is not None:
             places[f"{DATA}/{family.scaled_down.name}"] = family.scaled_down
         for place, source in places.items():
@@ -95,11 +71,8 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
                     contents[f"{place}/{name}"] = (source / name).read_bytes()
     for path, content in contents.items():
         if len(content) > SIZE_LIMIT_BYTES:
-            raise InputError(
-                str(folder / path),
-                "",
-                f"would have {len(content):,} bytes; the limit is {SIZE_LIMIT_BYTES:,}",
-            )
+            large = f"would have {len(content):,} bytes; the limit is {SIZE_LIMIT_BYTES:,}"
+            raise InputError(str(folder / path), "", large)
     written = []
     for path, content in contents.items():
         target = folder / path
@@ -117,11 +90,11 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
                 "quick": family.quick,
                 "runs": len(family.runs),
                 "planned": family.planned,
-                "failed": len(family.failures),
+                "failed": len(family.failed),
                 "seeds": family.runs.seeds(),
-                "commits": list(family.commits),
-                "program_digest": family.program_digest,
-                "engine_digest": family.engine_digest,
+                "commits": list(family.origin.get("commits", ())),
+                "program_digest": family.origin.get("program_digest") or "",
+                "engine_digest": family.origin.get("engine_digest") or "",
             }
             for family in families
         },

@@ -164,42 +164,32 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
     combinations = list(
         dict.fromkeys(tuple(point.axes.get(one) for one in others) for point in found if axis in point.axes)
     )
-    drawn = combinations[: len(_COLOURS)]
-    left_out = len(combinations) - len(drawn)
+    left_out = len(combinations[len(_COLOURS) :])
     values, are_quantities = _in_order(runs.values(axis))
-    experiment = str(next(iter(runs)).get("experiment"))
-    return Drawing(
-        name=f"{experiment}-by-{axis}",
-        title=f"By {axis}",
-        paper="",
-        caption="Each series is one combination of the other axes' values."
-        + (f" The table of points has {left_out} more combinations." if left_out else ""),
-        x_label=axis,
-        y_label="",
-        panels=[
-            Panel(
-                title=words(column),
-                positions=values,
-                kind="lines" if are_quantities else "bars",
-                series=[
-                    Series(
-                        ", ".join(value for value in combination if value is not None) or words(column),
-                        [
-                            runs.spread(
-                                column, **dict(zip(others, combination, strict=True)), **{axis: value}
-                            )
-                            for value in values
-                        ],
-                        colour,
-                    )
-                    for combination, colour in zip(drawn, _COLOURS, strict=False)
-                ],
-                unit="{:,.0f}" if _is_large(found, column) else "{:.4g}",
-            )
-            for column in shown_columns(found)[:_PANELS]
-        ],
-        share_y=False,
-    )
+
+    def series(column: str) -> list[Series]:
+        drawn = []
+        for combination, colour in zip(combinations, _COLOURS, strict=False):
+            at = dict(zip(others, combination, strict=True))
+            name = ", ".join(value for value in combination if value is not None) or words(column)
+            spreads = [runs.spread(column, **at, **{axis: value}) for value in values]
+            drawn.append(Series(name, spreads, colour))
+        return drawn
+
+    panels = [
+        Panel(
+            words(column),
+            values,
+            series(column),
+            "lines" if are_quantities else "bars",
+            unit="{:,.0f}" if _is_large(found, column) else "{:.4g}",
+        )
+        for column in shown_columns(found)[:_PANELS]
+    ]
+    more = f" The table of points has {left_out} more combinations." if left_out else ""
+    caption = f"Each series is one combination of the other axes' values.{more}"
+    name = f"{next(iter(runs)).get('experiment')}-by-{axis}"
+    return Drawing(name, f"By {axis}", "", caption, axis, "", panels, share_y=False)
 
 
 def _in_order(values: Sequence[str]) -> tuple[Sequence[str], bool]:

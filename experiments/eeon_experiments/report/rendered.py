@@ -1,46 +1,43 @@
 """Drawings of an experiment as SVG texts, with the reason if one cannot be drawn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from eeon_tools import svg
 
-from eeon_experiments.report.draw import draw
+from eeon_experiments.report import draw as drawn
 from eeon_experiments.report.drawing import Drawing
-from eeon_experiments.report.family import Family
-from eeon_experiments.report.runs import AmbiguousRunsError
-
-FOLDER = "figures"
+from eeon_experiments.report.runs import AmbiguousRunsError, Runs
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A drawing, the path of its file from the page's folder, and the reason if it cannot be drawn."""
+    """A drawing, and the reason if it cannot be drawn."""
 
     drawing: Drawing
-    file: str = ""
     problem: str = ""
+
+    @property
+    def file(self) -> str:
+        """The path of its file from the page's folder."""
+        return f"figures/{self.drawing.name}.svg"
 
     @cached_property
     def text(self) -> str:
         """The file's text; empty if nothing was measured. Drawing it takes most of a second."""
-        return svg.document(draw(self.drawing)) if self.drawing.measured() else ""
+        return svg.document(drawn.draw(self.drawing)) if self.drawing.measured() else ""
 
 
-def rendered(family: Family) -> list[Rendered]:
+def rendered(name: str, draw: Callable[[Runs], list[Drawing]], runs: Runs) -> list[Rendered]:
     """Returns every figure of an experiment; each is drawn when its text is read."""
     try:
-        drawn = family.draw(family.runs) if family.draw is not None else []
-        return [
-            Rendered(_of_alternatives_that_were_run(one), str(PurePosixPath(FOLDER) / f"{one.name}.svg"))
-            for one in drawn
-        ]
+        return [Rendered(_of_alternatives_that_were_run(one)) for one in draw(runs)]
     except AmbiguousRunsError as error:
         problem = str(error)
     except Exception as error:  # a mistake in one experiment's figures must not prevent the page
         problem = f"the figures failed: {type(error).__name__}: {error}"
-    return [Rendered(Drawing(family.name, "Figures", "", "", "", "", ()), problem=problem)]
+    return [Rendered(Drawing(name, "Figures", "", "", "", "", ()), problem=problem)]
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:

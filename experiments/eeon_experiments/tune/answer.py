@@ -219,12 +219,7 @@ def as_values(answer: Answer) -> dict[str, object]:
         "knobs": [_scanned_values(one) for one in answer.scanned],
         "front": list(answer.front),
         "tried": [
-            {
-                "name": one.name,
-                "setting": dict(one.setting),
-                "losses": list(one.losses),
-                "broken": list(one.broken),
-            }
+            {key: getattr(one, key) for key in ("name", "setting", "losses", "broken")}
             for one in answer.tried
         ],
         "refused": list(answer.refused),

@@ -29,6 +29,7 @@ from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import scores
 from eeon_experiments.tune.bench import Work
 from eeon_experiments.versions import Versions
+from eeon_experiments.workloads.flows import ListedFlow
 
 _LOTS = 4
 """Number of sets drawn or shrunk at a time; the first in order that breaks a promise counts."""
@@ -65,21 +66,7 @@ class AttackFile(Strict):
     """Seed of the draws."""
 
 
-@dataclass(frozen=True)
-class Flow:
-    """One flow, in the form of a workload's list."""
-
-    source: str
-    destination: str
-    bytes: int
-    at_ps: int
-
-    def listed(self) -> dict[str, object]:
-        """Returns the flow as an entry of a workload's list."""
-        return dict(vars(self))
-
-
-Lot = tuple[Flow, ...]
+Lot = tuple[ListedFlow, ...]
 
 
 @dataclass(frozen=True)
@@ -155,7 +142,7 @@ class Attack:
             if draws.random() < _HOT and source != hot:
                 destination = hot
             size, start = draws.choice(self.file.sizes), draws.randrange(int(self.file.within))
-            flows.append(Flow(source, destination, int(size), start))
+            flows.append(ListedFlow(source=source, destination=destination, bytes=int(size), at_ps=start))
         return tuple(flows)
 
     def _shrunk(self, found: Found) -> Found:
@@ -174,7 +161,7 @@ class Attack:
         while is_changed and self.runs < self.file.runs:
             is_changed = False
             for index in range(len(found.lot)):
-                smaller = self._any([_with(found.lot, index, one) for one in _smaller(found.lot[index])])
+                smaller = self._any(_smaller(found.lot, index))
                 if smaller is not None:
                     found, is_changed = smaller, True
         return replace(found, is_least=self.runs < self.file.runs)
@@ -187,7 +174,7 @@ class Attack:
         """Returns the first set that breaks a promise. Runs at most as many sets as runs are left."""
         runs = {}
         for lot in lots:
-            run = self._run_of({"kind": "flows", "listed": [one.listed() for one in lot]})
+            run = self._run_of({"kind": "flows", "listed": [one.model_dump() for one in lot]})
             if run.id in self._known or self.runs < self.file.runs:
                 runs[lot] = run
                 outcome = None if run.id in self._known else self.store.of_run(run, self.versions)
@@ -227,14 +214,13 @@ class Attack:
         return self._resolver.resolve(laid, [self.file.seed], str(self.path))[0]
 
 
-def _with(lot: Lot, index: int, flow: Flow) -> Lot:
-    return (*lot[:index], flow, *lot[index + 1 :])
-
-
-def _smaller(flow: Flow) -> list[Flow]:
-    """Returns smaller flows: with an eighth of the bytes, with half of them, and with a start at time 0."""
-    found = [replace(flow, bytes=flow.bytes // by) for by in (8, 2) if flow.bytes // by >= _LEAST_BYTES]
-    return [*found, replace(flow, at_ps=0)] if flow.at_ps else found
+def _smaller(lot: Lot, index: int) -> list[Lot]:
+    """Returns the set with a smaller flow at this place: with an eighth of its bytes, with half of them, and
+    with a start at time 0."""
+    flow = lot[index]
+    changes = [{"bytes": flow.bytes // by} for by in (8, 2) if flow.bytes // by >= _LEAST_BYTES]
+    changes += [{"at_ps": 0}] if flow.at_ps else []
+    return [(*lot[:index], flow.model_copy(update=one), *lot[index + 1 :]) for one in changes]
 
 
 def load(path: Path) -> tuple[AttackFile, Document]:

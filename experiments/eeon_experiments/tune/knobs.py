@@ -7,7 +7,7 @@ repeats one, and can be compared with the grid over all of them.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -158,24 +158,9 @@ def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
         before[knob.name] = knob
 
 
-class _Unit:
-    """Conversion of a number to a value in a configuration."""
-
-    def __init__(
-        self, kind: type[Quantity] | None = None, *, percent: bool = False, whole: bool = True
-    ) -> None:
-        self._kind, self._percent, self.is_whole = kind, percent, whole
-
-    def __call__(self, number: Fraction) -> object:
-        if self._kind is not None:
-            return str(self._kind(int(number)))
-        if self._percent:
-            return format_probability(number)
-        return int(number) if self.is_whole else float(number)
-
-
-_whole, _plain, _percent = _Unit(), _Unit(whole=False), _Unit(percent=True, whole=False)
-_UNITS = {kind: _Unit(kind) for kind in _KINDS}
+_Unit = Callable[[Fraction], object]
+"""Conversion of a number to a value in a configuration: a kind of quantity, or one of the following."""
+_whole, _plain, _percent = int, float, format_probability
 
 
 def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object, ...]:
@@ -205,7 +190,9 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
             number = _rounded(float(first) + (float(last) - float(first)) * share, unit)
         if not numbers or (first < number <= last and number > numbers[-1]):
             numbers.append(number)
-    return tuple(unit(number) for number in numbers)
+    if unit in _KINDS:
+        return tuple(str(unit(number)) for number in numbers)
+    return tuple(map(unit, numbers))
 
 
 def _number(value: object) -> tuple[Fraction, _Unit]:
@@ -219,7 +206,7 @@ def _number(value: object) -> tuple[Fraction, _Unit]:
         return Fraction(match[1]) / 100, _percent
     for kind in _KINDS:
         try:
-            return Fraction(int(kind.parse(shown))), _UNITS[kind]
+            return Fraction(int(kind.parse(shown))), kind
         except UnitError:
             continue
     raise ValueError(f"{shown!r} is not a size, time or share; write for example 30KB, 120us or 5%")
@@ -227,6 +214,6 @@ def _number(value: object) -> tuple[Fraction, _Unit]:
 
 def _rounded(number: float, unit: _Unit) -> Fraction:
     digits = _DIGITS - 1 - math.floor(math.log10(number)) if number else 0
-    if unit.is_whole:
+    if unit not in (_plain, _percent):
         digits = min(digits, 0)
     return Fraction(str(round(number, digits)))

@@ -27,7 +27,7 @@ from eeon_experiments.results import Spread
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import knobs
 from eeon_experiments.tune.files import BASELINE
-from eeon_experiments.tune.tuning import Answer, Scanned, Tried
+from eeon_experiments.tune.tuning import Answer, Scanned
 
 _WIDTH, _HEIGHT = 5.6, 3.6
 
@@ -107,15 +107,12 @@ def _along(one: Scanned) -> Drawing:
 
 def _tried_table(answer: Answer) -> Table:
     objectives = list(answer.tune.file.objectives)
+    best_first = sorted(answer.tried, key=lambda one: (bool(one.broken), math.fsum(one.losses)))
     rows = [
-        _tried_row(one)
-        for one in sorted(answer.tried, key=lambda one: (bool(one.broken), math.fsum(one.losses)))
+        [one.name, knobs.words(one.setting), *map(_loss, one.losses), "; ".join(one.broken) or "hold"]
+        for one in best_first
     ]
     return Table(["setting", "", *map(points.words, objectives), "limits"], rows)
-
-
-def _tried_row(one: Tried) -> list[Cell]:
-    return [one.name, knobs.words(one.setting), *map(_loss, one.losses), "; ".join(one.broken) or "hold"]
 
 
 def _front(answer: Answer) -> Figure:

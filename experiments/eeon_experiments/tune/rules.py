@@ -1,6 +1,5 @@
 """Rules of thumb and shipped profiles of others, for the queue profiles that knobs vary. Pure functions."""
 
-from collections.abc import Iterator
 from math import ceil
 
 from eeon_control.config import FabricConfig
@@ -33,7 +32,8 @@ def rules(
     `mark_auto` is DCTCP's threshold (20 frames at 1 Gbps, 65 at 10 Gbps). `c_rtt_7` is C x RTT / 7, with this
     fabric's round-trip time, host delays included, and the fastest link of each profile.
     """
-    profiles = list(dict.fromkeys(_profiles(space)))
+    paths = [path for knob in space.knobs for path in knob.paths if path[3:4] == ("aqm",)]
+    profiles = list(dict.fromkeys(path[2] for path in paths if path[:2] == ("profiles", "queue")))
     if not profiles:
         return {}
     rtt = round_trip(settings, topology)
@@ -53,13 +53,6 @@ def round_trip(settings: RunSettings, topology: Topology) -> Duration:
     """Returns the round-trip time of a full frame and its ACK through the empty fabric, hosts included."""
     hosts = 2 * (int(settings.host.tx_delay) + int(settings.host.rx_delay))
     return Duration(int(base_rtt(topology) or 0) + hosts)
-
-
-def _profiles(space: Space) -> Iterator[str]:
-    for knob in space.knobs:
-        for path in knob.paths:
-            if path[:2] == ("profiles", "queue") and path[3:4] == ("aqm",):
-                yield path[2]
 
 
 def _share(profile: str, rtt: Duration, topology: Topology, config: FabricConfig) -> Bytes | None:

@@ -8,7 +8,8 @@ interrupted search therefore continues when it is started again and reads the an
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -73,11 +74,10 @@ class Search:
                 return setting
             # Repeating the known result makes the sampler draw elsewhere.
             self._tell(trial, *self._told.get(key(setting), (None, {})))
-        for setting in self._nearest():
-            trial = self._enqueued(setting)
-            self._asked[key(setting)] = trial
-            return setting
-        return None
+        nearest = next(self._nearest(), None)
+        if nearest is not None:
+            self._asked[key(nearest)] = self._enqueued(nearest)
+        return nearest
 
     def _suggested(self, trial: optuna.trial.Trial) -> dict[str, object]:
         setting: dict[str, object] = {}
@@ -103,15 +103,13 @@ class Search:
         self._suggested(trial)
         return trial
 
-    def _nearest(self) -> list[dict[str, object]]:
-        """Returns at most one new setting: a neighbour of the best setting, else of the next best and so on,
-        else the first of the space. In a small space, it is always the first."""
+    def _nearest(self) -> Iterator[dict[str, object]]:
+        """Yields new settings: neighbours of the best setting, then of the next best and so on, then all of
+        the space; of a small space only the latter, in order."""
         known = [setting for setting in self._order if self._loss(setting) < math.inf]
-        for setting in [] if self._is_small else sorted(known, key=self._loss):
-            for near in self._space.neighbours(setting):
-                if key(near) not in self._asked:
-                    return [near]
-        return next(([one] for one in self._space.all() if key(one) not in self._asked), [])
+        best_first = [] if self._is_small else sorted(known, key=self._loss)
+        near = (one for setting in best_first for one in self._space.neighbours(setting))
+        yield from (one for one in chain(near, self._space.all()) if key(one) not in self._asked)
 
     def _loss(self, setting: Mapping[str, object]) -> float:
         losses, broken = self._told.get(key(setting), (None, {}))
@@ -152,12 +150,11 @@ class Search:
 
 
 def front(losses: Mapping[str, Sequence[float]]) -> list[str]:
-    """Returns the names that no other name beats in every objective (Pareto front), in the given order."""
+    """Returns the names that no other name beats (Pareto front), in the given order: none is better in some
+    objective, and at least as good in all."""
 
     def beaten(one: Sequence[float], by: Sequence[float]) -> bool:
-        return all(b <= a for a, b in zip(one, by, strict=True)) and any(
-            b < a for a, b in zip(one, by, strict=True)
-        )
+        return by != one and all(b <= a for a, b in zip(one, by, strict=True))
 
     return [name for name, one in losses.items() if not any(beaten(one, other) for other in losses.values())]
 

@@ -166,7 +166,8 @@ def _aqm(aqm: Settings, rate: DataRate) -> dict[str, object]:
     match aqm:
         case port_settings.MarkThresholdSettings():
             l4s = {} if aqm.l4s_threshold == aqm.threshold else {"l4s_threshold": str(aqm.l4s_threshold)}
-            return {"mode": "mark_threshold", "threshold": str(aqm.threshold), **l4s, **_dequeue(aqm)}
+            at = {"at": "dequeue"} if aqm.at_dequeue else {}
+            return {"mode": "mark_threshold", "threshold": str(aqm.threshold), **l4s, **at}
         case port_settings.RedSettings():
             ramp = Fraction(1) if aqm.max_probability is None else round(aqm.max_probability, _DECIMALS)
             return {
@@ -183,10 +184,6 @@ def _aqm(aqm: Settings, rate: DataRate) -> dict[str, object]:
             spans = {key: str(span) for key, span in aqm.spans().items()}
             return {"mode": "codel", **spans, "mtu": str(aqm.mtu), "ecn": aqm.ecn, "protect": aqm.protect}
     return {"mode": "drop_tail"}
-
-
-def _dequeue(aqm: port_settings.MarkThresholdSettings) -> dict[str, object]:
-    return {"at": "dequeue"} if aqm.at_dequeue else {}
 
 
 def _mean_packet(aqm: port_settings.RedSettings, rate: DataRate) -> dict[str, object]:

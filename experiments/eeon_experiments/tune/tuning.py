@@ -44,7 +44,6 @@ class Judged:
 
     name: str
     numbers: Mapping[tuple[str, str], Spread]
-    losses: Mapping[int, float]
     broken: Sequence[str]
     against: Difference
     best_beats: Difference
@@ -397,7 +396,6 @@ class Tuning:
                 Judged(
                     name,
                     {} if isinstance(rows, str) else self._numbers(rows),
-                    losses,
                     [key for key, one in broken.items() if one > 0],
                     Difference.of(losses, dict.fromkeys(file.held_back, 1.0)),
                     Difference.of(of_best, losses),

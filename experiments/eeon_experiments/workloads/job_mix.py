@@ -20,10 +20,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
@@ -34,9 +33,6 @@ from eeon_experiments.quantities import PositiveDurationText, PositiveShareText,
 from eeon_experiments.workloads.base import Broken, Count
 from eeon_experiments.workloads.mapreduce import COSTS, Cluster
 
-if TYPE_CHECKING:
-    from eeon_engine.json_types import CostSpec
-
 PICOSECONDS = 10**12
 MAX_JOBS = 10_000
 _DEFAULT_CLOCK_HZ = 2_500_000_000
@@ -45,24 +41,9 @@ Kind = Literal["terasort", "search", "index"]
 Share = Annotated[int, Field(strict=True, ge=0, le=1000)]
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """One kind of job: its output per byte of input, and the cost."""
-
-    shuffle_ratio: Fraction
-    """Bytes of all maps' output, per byte of input."""
-    output_ratio: Fraction
-    """Bytes that the reducers write, per byte of input."""
-    cost: CostSpec
-    """Cycles."""
-
-
-BENCHMARKS: Mapping[str, Benchmark] = {
-    "terasort": Benchmark(Fraction(1), Fraction(1), COSTS["terasort"]),
-    "search": Benchmark(Fraction(33, 640_000), Fraction(33, 640_000), COSTS["terasort"]),
-    "index": Benchmark(Fraction(114, 640), Fraction(114, 640), COSTS["terasort"]),
-}
-"""Table III of the paper, by name."""
+_COST = COSTS["terasort"]
+_OUTPUT = {"terasort": Fraction(1), "search": Fraction(33, 640_000), "index": Fraction(114, 640)}
+"""Bytes that the maps of each kind write, and so do its reducers, per byte of input (table III)."""
 
 
 class JobMix(Cluster):
@@ -105,18 +86,16 @@ class JobMix(Cluster):
 
     def core_seconds(self, name: str) -> float:
         """Returns the core seconds of all tasks of a job of this kind, without noise."""
-        benchmark = BENCHMARKS[name]
-        cost = benchmark.cost
         read = self.maps * int(self.block)
-        shuffled = float(read * benchmark.shuffle_ratio)
+        shuffled = float(read * _OUTPUT[name])
         of_maps = (
-            self.maps * (cost["startup_cycles"] + cost["wrapup_cycles"])
-            + read * cost["map_cycles_per_byte"]
-            + shuffled * cost["sort_cycles_per_byte"]
+            self.maps * (_COST["startup_cycles"] + _COST["wrapup_cycles"])
+            + read * _COST["map_cycles_per_byte"]
+            + shuffled * _COST["sort_cycles_per_byte"]
         )
         of_reducers = (
-            self.reducers * (cost["startup_cycles"] + cost["merge_cycles"] + cost["reduce_start_cycles"])
-            + shuffled * cost["reduce_cycles_per_byte"]
+            self.reducers * (_COST["startup_cycles"] + _COST["merge_cycles"] + _COST["reduce_start_cycles"])
+            + shuffled * _COST["reduce_cycles_per_byte"]
         )
         return (of_maps + of_reducers) / (self.cpu or _DEFAULT_CLOCK_HZ)
 
@@ -136,15 +115,15 @@ class JobMix(Cluster):
         return [self._job(f"{name}_{number}", name, at - times[0]) for number, (name, at) in numbered]
 
     def _job(self, name: str, kind: str, arrival_ps: int) -> Form:
-        benchmark = BENCHMARKS[kind]
         read = self.maps * int(self.block)
+        written = max(1, round(read * _OUTPUT[kind]))
         return {
             "name": name,
             "arrival_ps": arrival_ps,
             "maps": self.maps,
             "reducers": self.reducers,
             "input_bytes": read,
-            "shuffle_bytes": max(1, round(read * benchmark.shuffle_ratio)),
-            "output_bytes": max(1, round(read * benchmark.output_ratio)),
-            "cost": {**benchmark.cost},
+            "shuffle_bytes": written,
+            "output_bytes": written,
+            "cost": {**_COST},
         }
