@@ -67,19 +67,20 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
         (usize::from(of) < PRIORITIES).then_some(of).ok_or_else(|| wrong(place, of, reason))
     };
     let default = priority("nic_classes.default_priority".into(), spec.default_priority)?;
-    let mut of_dscp = [default; 64];
+    let mut of_dscp = [None; 64];
     for (index, one) in spec.dscp.iter().enumerate() {
-        let place = format!("nic_classes.dscp[{index}]");
+        let place = |field: &str| format!("nic_classes.dscp[{index}].{field}");
         let slot = of_dscp.get_mut(usize::from(one.dscp));
-        *slot
-            .ok_or_else(|| wrong(format!("{place}.dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))? =
-            priority(format!("{place}.priority"), one.priority)?;
+        let slot = slot.ok_or_else(|| wrong(place("dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))?;
+        if slot.replace(priority(place("priority"), one.priority)?).is_some() {
+            return Err(wrong(place("dscp"), one.dscp, "has a priority already"));
+        }
     }
     let mut pausable = 0;
     for (index, of) in spec.pausable.iter().enumerate() {
         pausable |= 1 << priority(format!("nic_classes.pausable[{index}]"), *of)?;
     }
-    Ok(NicClasses { priority: of_dscp, default_priority: default, pausable })
+    Ok(NicClasses { priority: of_dscp.map(|of| of.unwrap_or(default)), default_priority: default, pausable })
 }
 
 fn wrong(place: impl Display, value: impl Display, reason: impl Display) -> SpecError {
