@@ -230,12 +230,12 @@ impl Fabric {
     /// or until `limit`, at most [`LATEST`], is reached (`false`). Returns `true` at once if such a frame waits already.
     pub fn run_until_heard(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
-        if self.network.listener.is_empty() {
+        if self.network.listener.heard.is_empty() {
             self.stop = Stop::Heard;
             self.run(limit);
             self.stop = Stop::Never;
         }
-        let heard = !self.network.listener.is_empty();
+        let heard = !self.network.listener.heard.is_empty();
         if !heard {
             self.pass_time(limit);
         }
@@ -259,12 +259,12 @@ impl Fabric {
 
     /// Returns the next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.
     pub fn poll_heard(&mut self) -> Option<Heard> {
-        self.network.listener.poll()
+        self.network.listener.heard.pop_front()
     }
 
     /// Returns the number of frames lost at hosts that are listened to, because too many waited.
     pub fn heard_lost(&self) -> u64 {
-        self.network.listener.lost()
+        self.network.listener.lost
     }
 
     /// Returns whether only link changes are left.
@@ -360,7 +360,7 @@ impl Fabric {
         match self.stop {
             Stop::Never => false,
             Stop::WorkloadFinished => self.workload_is_finished(),
-            Stop::Heard => !self.network.listener.is_empty(),
+            Stop::Heard => !self.network.listener.heard.is_empty(),
         }
     }
 

@@ -63,6 +63,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
         ({"fields": ["verdict"]}, "hops: fields: 'verdict' is not header.field"),
         ({"fields": [VERDICT], "port_field": BYTES}, "hops: port_field: .* is not one of the fields"),
         ({"fields": ["scalars.nothing"]}, "hops: the program has no field scalars.nothing"),
+        ({"fields": [VERDICT] * 17}, "hops: 17 fields, at most 16"),
         ({"limit": 1 << 40}, "hops: a limit of 1099511627776 events, at most 16777216"),
         ({"flow": {"source": "somewhere"}}, "hops: .*invalid IP address"),
         ({"color": "red"}, "hops: unknown field `color`"),

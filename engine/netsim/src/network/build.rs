@@ -14,7 +14,6 @@ use crate::network::frame::Buffers;
 use crate::network::host::Host;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
-use crate::network::pauses::Pauses;
 use crate::network::phy::Phy;
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
 use crate::network::wiring::{quanta, Direction, Node, Wiring};
@@ -29,7 +28,8 @@ impl Network {
         let Wiring { directions, nics, faults } = Wiring::new(spec)?;
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
         let hosts = spec.hosts.iter().zip(nics).zip(uplinks);
-        let hosts = hosts.map(|((host, (settings, notifications)), direction)| {
+        let hosts = hosts.map(|((host, settings), direction)| {
+            let dcqcn = host.nic.as_ref().unwrap_or(&spec.nic).dcqcn;
             let nic = Nic::new(direction.rate, direction.overhead, settings);
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");
@@ -42,7 +42,7 @@ impl Network {
                 attached_to: (switch, port),
                 received: Count::default(),
                 misdelivered: 0,
-                notification_point: notifications.map(|settings| Box::new(NotificationPoint::new(settings))),
+                notification_point: dcqcn.map(|dcqcn| Box::new(NotificationPoint::new(&dcqcn))),
                 is_listened_to: false,
             }
         });
@@ -65,7 +65,7 @@ impl Network {
             offered: 0,
             hops: None,
             faults: Faults::new(&faults),
-            pauses: spec.class_gate_register.as_ref().map(|_| Pauses::new(directions.len())),
+            pauses: spec.class_gate_register.as_ref().map(|_| vec![Default::default(); directions.len()]),
             switches,
             directions,
         })

@@ -11,6 +11,8 @@ use units::{Duration, Time};
 use wire::build::{self, Addresses};
 use wire::{ethernet, udp, Ecn, FiveTuple, Network};
 
+use crate::spec::NicDcqcnSpec;
+
 const ROCE_PORT: u16 = 4_791;
 const OPCODE: u8 = 0x81;
 /// Base transport header: the partition key and BECN; no queue pair, no sequence number.
@@ -23,18 +25,12 @@ const PAYLOAD_BYTES: usize = HEADER.len() + 16 + 4;
 /// Number of flows from which on those whose interval is over are removed.
 const KEPT_FLOWS: usize = 1_024;
 
-/// How a receiver notifies senders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Notifications {
-    /// Minimum time between two notifications about one flow.
-    pub(crate) interval: Duration,
-    /// The DSCP of notifications, below 64.
-    pub(crate) dscp: u8,
-}
-
 /// State and counts of the receiver's part of DCQCN.
 pub(super) struct NotificationPoint {
-    settings: Notifications,
+    /// Minimum time between two CNPs about one flow.
+    interval: Duration,
+    /// The DSCP of CNPs.
+    dscp: u8,
     /// Time of each flow's last CNP; flows whose interval is over may be missing.
     sent_at: BTreeMap<FiveTuple, Time>,
     forget_from: usize,
@@ -45,15 +41,16 @@ pub(super) struct NotificationPoint {
 }
 
 impl NotificationPoint {
-    pub(super) fn new(settings: Notifications) -> Self {
-        Self { settings, sent_at: BTreeMap::new(), forget_from: KEPT_FLOWS, marked: 0, sent: 0 }
+    pub(super) fn new(dcqcn: &NicDcqcnSpec) -> Self {
+        let (interval, dscp) = (Duration::from_ps(dcqcn.cnp_interval_ps), dcqcn.cnp_dscp);
+        Self { interval, dscp, sent_at: BTreeMap::new(), forget_from: KEPT_FLOWS, marked: 0, sent: 0 }
     }
 
     /// Counts a packet that arrived with CE. Returns the CNP for its sender, if one is due.
     pub(super) fn marked(&mut self, now: Time, frame: &[u8]) -> Option<Vec<u8>> {
         self.marked += 1;
         let flow = FiveTuple::of_beginning(frame)?;
-        let Notifications { interval, dscp } = self.settings;
+        let interval = self.interval;
         let is_due = |at: &Time| now.saturating_since(*at) >= interval;
         if !self.sent_at.get(&flow).is_none_or(is_due) {
             return None;
@@ -64,7 +61,7 @@ impl NotificationPoint {
         }
         self.sent_at.insert(flow, now);
         self.sent += 1;
-        cnp(frame, &flow, dscp)
+        cnp(frame, &flow, self.dscp)
     }
 }
 
@@ -122,7 +119,7 @@ mod tests {
     const INTERVAL_US: u64 = 50;
 
     fn point() -> NotificationPoint {
-        NotificationPoint::new(Notifications { interval: Duration::from_us(INTERVAL_US), dscp: 48 })
+        NotificationPoint::new(&NicDcqcnSpec::default())
     }
 
     fn us(us: u64) -> Time {

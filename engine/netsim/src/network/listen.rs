@@ -20,8 +20,8 @@ pub struct Heard {
 /// Frames that wait for the listener.
 #[derive(Default)]
 pub(crate) struct Listener {
-    heard: VecDeque<Heard>,
-    lost: u64,
+    pub(crate) heard: VecDeque<Heard>,
+    pub(crate) lost: u64,
 }
 
 impl Listener {
@@ -32,17 +32,5 @@ impl Listener {
         } else {
             self.lost += 1;
         }
-    }
-
-    pub(crate) fn poll(&mut self) -> Option<Heard> {
-        self.heard.pop_front()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.heard.is_empty()
-    }
-
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost
     }
 }

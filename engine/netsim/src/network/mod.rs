@@ -176,7 +176,7 @@ impl Network {
         host: usize,
         rate_bps: u64,
     ) -> Option<NonZeroU32> {
-        self.hosts[host].nic.add_limiter(events.now(), rate_bps)
+        self.hosts[host].nic.queues.add_limiter(events.now(), rate_bps)
     }
 
     /// Sets the rate of a limiter from now on.
@@ -187,13 +187,13 @@ impl Network {
         limiter: NonZeroU32,
         rate_bps: u64,
     ) {
-        self.hosts[host].nic.set_limiter(events.now(), limiter, rate_bps);
+        self.hosts[host].nic.queues.set_limiter(events.now(), limiter, rate_bps);
         self.schedule_nic(events, host);
     }
 
     /// Removes a limiter.
     pub(crate) fn remove_limiter(&mut self, events: &mut EventQueue, host: usize, limiter: NonZeroU32) {
-        self.hosts[host].nic.remove_limiter(limiter);
+        self.hosts[host].nic.queues.remove_limiter(limiter);
         self.schedule_nic(events, host);
     }
 

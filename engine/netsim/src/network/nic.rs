@@ -76,7 +76,7 @@ pub struct NicStats {
 /// One NIC.
 pub struct Nic {
     transmitter: Transmitter,
-    queues: Queues,
+    pub(super) queues: Queues,
     buffer: Buffer,
     aqm: Option<Aqm>,
     /// Frames dropped at departure; the caller takes back their buffers.
@@ -101,23 +101,13 @@ impl Nic {
         }
     }
 
-    /// Returns whether it has queues by priority.
-    pub fn has_classes(&self) -> bool {
-        self.queues.has_classes()
-    }
-
     /// Handles a MAC control frame, which may pause queues or end pauses.
     pub fn receive_control(&mut self, now: Time, frame: &[u8]) {
-        if self.queues.obey(now, self.transmitter.rate(), frame) {
+        if self.queues.obey(now, self.transmitter.rate, frame) {
             self.stats.pauses += 1;
         } else {
             self.stats.control_ignored += 1;
         }
-    }
-
-    /// Returns when the pause of a queue ends: now or earlier if it is not paused.
-    pub(super) fn opens_at(&self, priority: usize) -> Time {
-        self.queues.opens_at(priority)
     }
 
     /// Handles a congestion notification message for this NIC. A message without effect is counted.
@@ -160,7 +150,7 @@ impl Nic {
 
     /// Gives a flow a limiter, with the flow's frames from the FIFO. Returns whether a limiter was available.
     fn limit_flow(&mut self, now: Time, message: &Message) -> bool {
-        let number = self.queues.add_limiter(now, self.transmitter.rate().as_bps());
+        let number = self.queues.add_limiter(now, self.transmitter.rate.as_bps());
         let Some(reactions) = &mut self.reactions else { return false };
         let scope = reactions.scope;
         let Some(number) = number else {
@@ -177,12 +167,12 @@ impl Nic {
 
     fn apply(&mut self, now: Time, change: Change) {
         match change {
-            Change::Rate(limiter, rate_bps) => self.set_limiter(now, limiter, rate_bps),
+            Change::Rate(limiter, rate_bps) => self.queues.set_limiter(now, limiter, rate_bps),
             Change::Release(limiter) => {
                 if let Some(reactions) = &mut self.reactions {
                     reactions.remove(limiter);
                 }
-                self.remove_limiter(limiter);
+                self.queues.remove_limiter(limiter);
             }
         }
     }
@@ -269,25 +259,6 @@ impl Nic {
         self.queues.next(self.transmitter.opens_at())
     }
 
-    /// Creates a limiter with this rate in bits per second on the wire, and returns its number. Frames with that number
-    /// wait in it. `None` if there are [`crate::MAX_LIMITERS`] already.
-    pub fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
-        self.queues.add_limiter(now, rate_bps)
-    }
-
-    /// Sets the rate of a limiter from now on; at 0 nothing leaves it.
-    ///
-    /// # Panics
-    /// If the limiter does not exist; [`Nic::remove_limiter`] panics likewise.
-    pub fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
-        self.queues.set_limiter(now, limiter, rate_bps);
-    }
-
-    /// Removes a limiter and moves its frames to the end of the FIFO. No frame may have its number afterwards.
-    pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
-        self.queues.remove_limiter(limiter);
-    }
-
     /// Sends the first waiting frame, and returns it with its time on the wire. `None` if no frame waits, or if the AQM
     /// dropped all that waited.
     ///
@@ -298,7 +269,7 @@ impl Nic {
             return Some(self.put_on_wire(now, frame));
         }
         loop {
-            let mut frame = self.queues.pop(now, self.transmitter.overhead())?;
+            let mut frame = self.queues.pop(now, self.transmitter.overhead)?;
             if let Some(limiter) = frame.limiter {
                 self.leaves_limiter(now, limiter, frame.wire_len);
             } else if let Some(aqm) = &mut self.aqm {
@@ -328,7 +299,7 @@ impl Nic {
     #[inline]
     fn leaves_limiter(&mut self, now: Time, limiter: NonZeroU32, wire_len: u32) {
         if let Some(reactions) = &mut self.reactions {
-            let bytes = u64::from(wire_len) + self.transmitter.overhead().get();
+            let bytes = u64::from(wire_len) + self.transmitter.overhead.get();
             if let Some(change) = reactions.sent(now, limiter, bytes) {
                 self.apply(now, change);
             }
@@ -338,19 +309,12 @@ impl Nic {
     /// Returns since when the last frame that left could have left without a pause or a limiter, had it waited: the wire
     /// was free, and the PHY was awake. A NIC with waiting frames does not sleep.
     pub fn ready(&self) -> Time {
-        self.transmitter.ready()
+        self.transmitter.ready
     }
 
     /// Returns a frame that [`Nic::depart`] has dropped.
     pub fn pop_dropped(&mut self) -> Option<HostFrame> {
         self.dropped.pop()
-    }
-
-    /// Returns the waiting bytes that count towards the limit, and those that wait outside the buffer.
-    #[cfg(test)]
-    pub(super) fn bytes_counted(&self) -> (u64, u64) {
-        let outside = self.buffer.outside_bytes();
-        (self.queues.bytes_queued() - outside, outside)
     }
 
     /// Returns the number of frames waiting.
@@ -365,7 +329,7 @@ impl Nic {
 
     /// Returns the EEE state machine, if EEE is on.
     pub fn eee(&self) -> Option<&Eee> {
-        self.transmitter.eee()
+        self.transmitter.eee.as_ref()
     }
 }
 

@@ -22,14 +22,6 @@ pub(crate) enum Decision {
     Drop,
 }
 
-/// The effect of a congestion signal on a frame.
-enum Signal {
-    Mark,
-    Carried,
-    Spare,
-    Drop,
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CodelState {
     #[default]
@@ -102,11 +94,8 @@ impl Aqm {
                         let draw = self.random.next_u64() >> 16;
                         draw < line.saturating_mul(size) >> 8
                     };
-                if congested {
-                    decision(&signal(frame, ecn, protect))
-                } else {
-                    Decision::Pass
-                }
+                let signal = congested.then(|| signal(frame, ecn, protect));
+                signal.flatten().unwrap_or(Decision::Pass)
             }
             NicAqm::MarkThreshold { .. } | NicAqm::Codel { .. } => Decision::Pass,
         }
@@ -121,12 +110,8 @@ impl Aqm {
             NicAqm::Codel { target_ps, interval_ps, mtu_bytes, ecn, protect } => {
                 let late = now.saturating_since(admitted).as_ps() >= target_ps && left > u64::from(mtu_bytes);
                 let signal = signal(frame, ecn, protect);
-                let signalled = self.codel.judge(now, interval_ps, late, matches!(signal, Signal::Spare));
-                if signalled {
-                    decision(&signal)
-                } else {
-                    Decision::Pass
-                }
+                let is_signalled = self.codel.judge(now, interval_ps, late, signal.is_none());
+                signal.filter(|_| is_signalled).unwrap_or(Decision::Pass)
             }
             NicAqm::MarkThreshold { .. } | NicAqm::Red { .. } => Decision::Pass,
         }
@@ -200,29 +185,19 @@ fn above_threshold(bytes: u64, threshold: u32, l4s_threshold: u32, frame: &HostF
     }
 }
 
-fn decision(signal: &Signal) -> Decision {
-    match signal {
-        Signal::Mark => Decision::Mark,
-        Signal::Carried | Signal::Spare => Decision::Pass,
-        Signal::Drop => Decision::Drop,
-    }
-}
-
-/// Returns the signal that the program's action `choose_signal` gives a frame.
-fn signal(frame: &HostFrame, ecn: bool, protect: Protect) -> Signal {
+/// Returns the effect of a congestion signal on a frame, as the program's action `choose_signal` does; `None` if the frame is protected.
+fn signal(frame: &HostFrame, ecn: bool, protect: Protect) -> Option<Decision> {
     match wire::ecn(&frame.captured) {
-        Some(Ecn::Ce) if ecn => return Signal::Carried,
-        Some(Ecn::Ect0 | Ecn::Ect1) if ecn => return Signal::Mark,
+        Some(Ecn::Ce) if ecn => return Some(Decision::Pass),
+        Some(Ecn::Ect0 | Ecn::Ect1) if ecn => return Some(Decision::Mark),
         _ => {}
     }
     let class = classify_snapped(&frame.captured, frame.wire_len as usize);
     let control =
         matches!(class, PacketClass::Ack | PacketClass::AckEce | PacketClass::Syn | PacketClass::SynAck);
-    if protect != Protect::Ect && has_ece(&frame.captured) || protect == Protect::AckSyn && control {
-        Signal::Spare
-    } else {
-        Signal::Drop
-    }
+    let is_protected =
+        protect != Protect::Ect && has_ece(&frame.captured) || protect == Protect::AckSyn && control;
+    (!is_protected).then_some(Decision::Drop)
 }
 
 fn has_ece(captured: &[u8]) -> bool {

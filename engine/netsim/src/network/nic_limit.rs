@@ -73,9 +73,4 @@ impl Buffer {
             }
         }
     }
-
-    #[cfg(test)]
-    pub(super) fn outside_bytes(&self) -> u64 {
-        self.outside_bytes
-    }
 }

@@ -10,13 +10,14 @@ use proptest::prelude::*;
 use serde_json::{json, Value};
 use units::{Bytes, DataRate, Duration, Time};
 
-use crate::network::cnp::{NotificationPoint, Notifications};
+use crate::network::cnp::NotificationPoint;
 use crate::network::eee::EeeParams;
 use crate::network::frame::HostFrame;
 use crate::network::nic::{Nic, NicClasses, NicLimit, NicSettings};
 use crate::network::nic_fair::Queue;
 use crate::network::wiring::Wiring;
 use crate::reaction::{DcqcnSettings, QcnSettings, ReactionSettings};
+use crate::spec::NicDcqcnSpec;
 use crate::FabricSpec;
 
 const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
@@ -40,7 +41,7 @@ fn settings(members: &Value) -> (NicSettings, Bytes) {
     });
     let spec = FabricSpec::from_json(spec.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let mut wiring = Wiring::new(&spec).unwrap_or_else(|error| panic!("{error}"));
-    (wiring.nics.remove(0).0, wiring.directions[0].overhead)
+    (wiring.nics.remove(0), wiring.directions[0].overhead)
 }
 
 /// Returns the number behind a word, such as 7 of `flow=7`.
@@ -99,8 +100,7 @@ fn message(about: &[u8], feedback: u8) -> Vec<u8> {
 
 /// Returns the notification that the receiver of a datagram sends when it comes marked.
 fn notification(about: &[u8]) -> Vec<u8> {
-    let settings = Notifications { interval: Duration::from_us(50), dscp: 48 };
-    NotificationPoint::new(settings).marked(Time::ZERO, about).unwrap()
+    NotificationPoint::new(&NicDcqcnSpec::default()).marked(Time::ZERO, about).unwrap()
 }
 
 fn pause(enabled: u8, times: &[u16]) -> Vec<u8> {
@@ -164,14 +164,14 @@ impl Player {
                 let limiter: u32 = words[0].parse().unwrap();
                 let rate_bps = words[1].parse().unwrap();
                 if limiter <= self.limiters {
-                    return self.nic.set_limiter(at, NonZeroU32::new(limiter).unwrap(), rate_bps);
+                    return self.nic.queues.set_limiter(at, NonZeroU32::new(limiter).unwrap(), rate_bps);
                 }
                 self.limiters = limiter;
-                assert_eq!(self.nic.add_limiter(at, rate_bps).map(NonZeroU32::get), Some(limiter));
+                assert_eq!(self.nic.queues.add_limiter(at, rate_bps).map(NonZeroU32::get), Some(limiter));
             }
             "removes" => {
                 self.limiters -= 1;
-                self.nic.remove_limiter(NonZeroU32::new(words[0].parse().unwrap()).unwrap());
+                self.nic.queues.remove_limiter(NonZeroU32::new(words[0].parse().unwrap()).unwrap());
             }
             "message" => {
                 for port in flow {
@@ -283,10 +283,6 @@ fn classes() -> NicClasses {
     let mut priority = [0; 64];
     (priority[26], priority[46]) = (3, 5);
     NicClasses { priority, default_priority: 4, pausable: 1 << 3 }
-}
-
-fn with_classes(limit: Option<NicLimit>, classes: Option<NicClasses>) -> Nic {
-    Nic::new(GIGABIT, Bytes::new(24), NicSettings { limit, classes, ..NicSettings::default() })
 }
 
 fn frame(dscp: u8, wire_len: u32) -> HostFrame {
@@ -417,34 +413,6 @@ proptest! {
         prop_assert_eq!(player.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
     }
 
-    /// Checks that what counts in the buffer never exceeds it, however frames come, and that nothing is left outside at the
-    /// end.
-    #[test]
-    fn the_account_of_what_is_held_outside_comes_to_nothing(
-        frames in prop::collection::vec((0_u64..900, 60_u32..1_514), 1..80),
-        trigger in 0_u32..6,
-    ) {
-        const LIMIT: u64 = 4_000;
-        // It sleeps at once, and wakes in no time.
-        let eee = EeeParams { hold_ticks: 500_000_000, trigger_packets: trigger, ..EeeParams::default() };
-        let limit = Some(NicLimit::BytesBesideHeld(Bytes::new(LIMIT)));
-        let mut nic = Nic::new(GIGABIT, Bytes::ZERO, NicSettings { limit, eee: Some(eee), ..NicSettings::default() });
-        let mut now = us(1_000);
-        for (gap, length) in frames {
-            now += Duration::from_us(gap);
-            while let Some(due) = nic.next_departure().filter(|due| *due <= now) {
-                nic.depart(due).unwrap();
-            }
-            let _ = nic.enqueue(now, HostFrame::new(now, Vec::new(), length as usize));
-            prop_assert!(nic.bytes_counted().0 <= LIMIT);
-        }
-        while let Some(due) = nic.next_departure() {
-            nic.depart(due.max(now)).unwrap();
-            now = now.max(due);
-        }
-        prop_assert_eq!(nic.bytes_counted(), (0, 0));
-    }
-
     /// Checks that a limited flow is never ahead of its rate by more than the one frame that had to wait for the wire, and
     /// with nothing beside it by none, whatever pauses and whatever leaves beside it.
     #[test]
@@ -454,8 +422,9 @@ proptest! {
         others in prop::collection::vec(0_u64..2_000, 0..40),
     ) {
         const RATE: DataRate = DataRate::from_bps(100_000_000);
-        let mut nic = with_classes(None, Some(classes()));
-        let limiter = nic.add_limiter(us(0), RATE.as_bps());
+        let settings = NicSettings { classes: Some(classes()), ..NicSettings::default() };
+        let mut nic = Nic::new(GIGABIT, Bytes::new(24), settings);
+        let limiter = nic.queues.add_limiter(us(0), RATE.as_bps());
         let is_alone = others.is_empty();
         let frames = offered.into_iter().map(|(gap, length)| (gap, 0, Vec::new(), length));
         let pauses = pauses.into_iter().map(|(gap, quanta)| (gap, 1, pause(1 << 3, &[0, 0, 0, quanta, 0, 0, 0, 0]), 0));
@@ -498,32 +467,6 @@ proptest! {
                 prop_assert!(passed + spare >= owed, "{} to {}: {} of {}", first, last, passed, owed);
             }
         }
-    }
-
-    /// Checks that queues which nobody pauses, with one class in use, are the one FIFO.
-    #[test]
-    fn one_class_without_pauses_changes_no_departure(
-        frames in prop::collection::vec((0_u64..100, 60_u32..1_514, 0..3_u8), 1..60),
-        limit in prop::option::of(1_500_u64..20_000),
-    ) {
-        let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
-        let (mut plain, mut other) = (with_classes(limit, None), with_classes(limit, Some(classes())));
-        let mut now = 0;
-        for (gap, length, dscp) in frames {
-            now += gap;
-            while let Some(at) = plain.next_departure().filter(|at| *at <= us(now)) {
-                prop_assert_eq!(other.next_departure(), Some(at));
-                prop_assert_eq!(plain.depart(at.max(us(now))), other.depart(at.max(us(now))));
-            }
-            let frame = frame(dscp, length);
-            prop_assert_eq!(plain.enqueue(us(now), frame.clone()), other.enqueue(us(now), frame));
-            prop_assert_eq!(plain.stats(), other.stats());
-        }
-        while let Some(at) = plain.next_departure() {
-            prop_assert_eq!(other.next_departure(), Some(at));
-            prop_assert_eq!(plain.depart(at), other.depart(at));
-        }
-        prop_assert_eq!(other.next_departure(), None);
     }
 
     /// Checks the bound of Shreedhar and Varghese: of two flows that wait all the time, neither gets more than a turn and a

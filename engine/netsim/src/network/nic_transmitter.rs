@@ -6,13 +6,14 @@ use crate::network::eee::{Eee, EeeParams, EeeState};
 
 /// The transmitter of one NIC.
 pub(super) struct Transmitter {
-    rate: DataRate,
-    overhead: Bytes,
-    eee: Option<Eee>,
+    pub(super) rate: DataRate,
+    /// Bytes added to a frame for its time on the wire.
+    pub(super) overhead: Bytes,
+    pub(super) eee: Option<Eee>,
     /// When the wire becomes free.
     free_at: Time,
     /// Since when the last frame that left could have left without a pause or its limiter, had it waited.
-    ready: Time,
+    pub(super) ready: Time,
 }
 
 impl Transmitter {
@@ -27,19 +28,6 @@ impl Transmitter {
         };
         let eee = eee.map(|eee| Eee::new(of_link(eee)));
         Self { rate, overhead, eee, free_at: Time::ZERO, ready: Time::ZERO }
-    }
-
-    pub(super) fn rate(&self) -> DataRate {
-        self.rate
-    }
-
-    /// Returns the bytes added to a frame for its time on the wire.
-    pub(super) fn overhead(&self) -> Bytes {
-        self.overhead
-    }
-
-    pub(super) fn eee(&self) -> Option<&Eee> {
-        self.eee.as_ref()
     }
 
     /// Returns whether the PHY neither sleeps nor holds frames.
@@ -57,11 +45,6 @@ impl Transmitter {
     /// Returns the time since the last transmission.
     pub(super) fn idle(&self, now: Time) -> Duration {
         now.saturating_since(self.free_at)
-    }
-
-    /// Returns since when the last frame that left could have left without a pause or its limiter, had it waited.
-    pub(super) fn ready(&self) -> Time {
-        self.ready
     }
 
     /// Notes that a frame waits from now on; `is_first` says whether it is the only one.

@@ -9,7 +9,7 @@ use crate::report::PausedQueueReport;
 
 /// One queue of a transmitter.
 #[derive(Clone, Copy, Default)]
-struct Queue {
+pub(super) struct Queue {
     /// Pauses received for it with a time above 0.
     received: u64,
     /// Start and end of the current pause without a gap; a pause that has ended stays until the next one arrives.
@@ -43,16 +43,8 @@ impl Queue {
     }
 }
 
-/// The queues of every direction's transmitter.
-pub(super) struct Pauses {
-    queues: Vec<[Queue; PRIORITIES]>,
-}
-
-impl Pauses {
-    pub(super) fn new(directions: usize) -> Self {
-        Self { queues: vec![Default::default(); directions] }
-    }
-}
+/// The queues of each direction's transmitter.
+pub(super) type Pauses = Vec<[Queue; PRIORITIES]>;
 
 impl Network {
     /// Returns the priorities that a frame pauses, as a bit mask; `None` if it is not a pause, or if no queue has gates.
@@ -75,10 +67,10 @@ impl Network {
             },
         };
         let Some(pauses) = &mut self.pauses else { return };
-        for (priority, queue) in pauses.queues[direction].iter_mut().enumerate() {
+        for (priority, queue) in pauses[direction].iter_mut().enumerate() {
             queue.received += u64::from(priorities >> priority & 1);
             let opens = match node {
-                Node::Host(host) => self.hosts[host].nic.opens_at(priority),
+                Node::Host(host) => self.hosts[host].nic.queues.opens_at(priority),
                 Node::Switch(switch) => self.switches[switch].switch.pause_ends(port, priority),
             };
             queue.set(now, opens);
@@ -88,7 +80,7 @@ impl Network {
     /// Returns the counts of pauses until `now`, by transmitter and priority, for queues that received any.
     pub(crate) fn pause_reports(&self, now: Time) -> Vec<PausedQueueReport> {
         let mut reports = Vec::new();
-        let queues = self.pauses.iter().flat_map(|pauses| &pauses.queues);
+        let queues = self.pauses.iter().flatten();
         for (direction, queues) in self.directions.iter().zip(queues) {
             for (priority, queue) in queues.iter().enumerate().filter(|(_, queue)| queue.received > 0) {
                 let mut queue = *queue;

@@ -10,7 +10,7 @@ use workload::report::Distribution;
 use crate::network::host::Host;
 use crate::network::phy::{Energy, Phy, StateTimes};
 use crate::network::switch::SwitchNode;
-use crate::network::wiring::{Layer, Node};
+use crate::network::wiring::Node;
 use crate::network::Network;
 use crate::report::measures::ClassMeasures;
 use crate::report::{
@@ -133,22 +133,22 @@ impl Network {
 
     /// Returns the energy up to `now`.
     pub(crate) fn energy_report(&self, now: Time) -> EnergyReport {
-        let mut total = EnergySum::default();
-        let mut by_layer: BTreeMap<Layer, EnergySum> = BTreeMap::new();
+        let mut all = Vec::new();
+        let mut by_layer: BTreeMap<&'static str, Vec<&Phy>> = BTreeMap::new();
         let mut transmitters = Vec::new();
         let phys = self.hosts.iter().map(|host| &host.phy).chain(self.wires.iter().map(|wire| &wire.phy));
         for (direction, phy) in self.directions.iter().zip(phys) {
             if direction.phy.is_none() {
                 continue;
             }
-            total.add(phy, now);
-            by_layer.entry(direction.layer).or_default().add(phy, now);
+            all.push(phy);
+            by_layer.entry(direction.layer).or_default().push(phy);
             let times = phy.times(now);
             transmitters.push(TransmitterReport {
                 node: self.node_name(direction.from.0).to_owned(),
                 port: direction.from.1,
                 peer: self.node_name(direction.to.0).to_owned(),
-                layer: direction.layer.name(),
+                layer: direction.layer,
                 eee: direction.stall.is_some(),
                 transmitting_ps: phy.transmitting(now).as_ps(),
                 active_ps: times.active.as_ps(),
@@ -160,8 +160,8 @@ impl Network {
                 used_joules: phy.energy(now).used,
             });
         }
-        let layers = by_layer.iter().map(|(layer, sum)| (layer.name(), sum.report()));
-        EnergyReport { total: total.report(), layers: layers.collect(), transmitters }
+        let layers = by_layer.into_iter().map(|(layer, phys)| (layer, sum_of(&phys, now)));
+        EnergyReport { total: sum_of(&all, now), layers: layers.collect(), transmitters }
     }
 
     pub(crate) fn queue_depth_report(&self) -> QueueDepthReport {
@@ -178,51 +178,31 @@ impl Network {
     }
 }
 
-/// Energy and times of several transmitters.
-#[derive(Default)]
-struct EnergySum {
-    transmitters: u64,
-    energy: Energy,
-    times: StateTimes,
-    transmitting: Duration,
-    wakes: u64,
-    violations: u64,
-}
-
-impl EnergySum {
-    fn add(&mut self, phy: &Phy, now: Time) {
-        let (energy, times) = (phy.energy(now), phy.times(now));
-        self.transmitters += 1;
-        self.energy.used += energy.used;
-        self.energy.legacy += energy.legacy;
-        self.energy.ideal += energy.ideal;
-        // In long runs with many transmitters sums saturate at 213 days, which affects only the shares.
-        self.times.active = self.times.active.saturating_add(times.active);
-        self.times.sleep = self.times.sleep.saturating_add(times.sleep);
-        self.times.lpi = self.times.lpi.saturating_add(times.lpi);
-        self.times.wake = self.times.wake.saturating_add(times.wake);
-        self.transmitting = self.transmitting.saturating_add(phy.transmitting(now));
-        self.wakes += phy.wakes();
-        self.violations += phy.violations();
-    }
-
-    fn report(&self) -> LayerEnergy {
-        let StateTimes { active, sleep, lpi, wake } = self.times;
-        let total: f64 = [active, sleep, lpi, wake].iter().map(|time| time.as_secs_f64()).sum();
-        let share = |time: Duration| if total > 0.0 { time.as_secs_f64() / total } else { 0.0 };
-        LayerEnergy {
-            transmitters: self.transmitters,
-            used_joules: self.energy.used,
-            legacy_joules: self.energy.legacy,
-            ideal_joules: self.energy.ideal,
-            transmitting_share: share(self.transmitting),
-            active_share: share(active),
-            sleep_share: share(sleep),
-            lpi_share: share(lpi),
-            wake_share: share(wake),
-            wakes: self.wakes,
-            violations: self.violations,
-        }
+/// Returns the energy and the times of several transmitters up to `now`.
+fn sum_of(phys: &[&Phy], now: Time) -> LayerEnergy {
+    let joules = |of: fn(Energy) -> f64| phys.iter().fold(0.0, |sum, phy| sum + of(phy.energy(now)));
+    // In long runs with many transmitters sums saturate at 213 days, which affects only the shares.
+    let sum = |times: &dyn Fn(&Phy) -> Duration| {
+        phys.iter().fold(Duration::ZERO, |sum, phy| sum.saturating_add(times(phy))).as_secs_f64()
+    };
+    let times: [fn(StateTimes) -> Duration; 4] =
+        [|times| times.active, |times| times.sleep, |times| times.lpi, |times| times.wake];
+    let seconds = times.map(|of| sum(&|phy| of(phy.times(now))));
+    let total: f64 = seconds.iter().sum();
+    let share = |seconds: f64| if total > 0.0 { seconds / total } else { 0.0 };
+    let [active_share, sleep_share, lpi_share, wake_share] = seconds.map(share);
+    LayerEnergy {
+        transmitters: phys.len() as u64,
+        used_joules: joules(|energy| energy.used),
+        legacy_joules: joules(|energy| energy.legacy),
+        ideal_joules: joules(|energy| energy.ideal),
+        transmitting_share: share(sum(&|phy| phy.transmitting(now))),
+        active_share,
+        sleep_share,
+        lpi_share,
+        wake_share,
+        wakes: phys.iter().map(|phy| phy.wakes()).sum(),
+        violations: phys.iter().map(|phy| phy.violations()).sum(),
     }
 }
 
@@ -241,6 +221,7 @@ fn host_report(host: &Host) -> HostReport {
         eee: host.nic.eee().map(|eee| EeeAccount { wakes: eee.wakes(), lpi_ps: eee.lpi_ticks() }),
         pauses: host
             .nic
+            .queues
             .has_classes()
             .then_some(PauseAccount { obeyed: nic.pauses, ignored: nic.control_ignored }),
     }

@@ -9,11 +9,10 @@ use simple_switch::Quanta;
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::limits::MAX_SPEC_TIME_PS;
-use crate::network::cnp::Notifications;
 use crate::network::eee::EeeParams;
 use crate::network::nic::{NicLimit, NicSettings};
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
-use crate::reaction::{ReactionSettings, SettingsError};
+use crate::reaction::ReactionSettings;
 use crate::spec::{
     EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, PhySpec, SchedulerSpec,
     SpecError,
@@ -26,30 +25,6 @@ pub(crate) enum Node {
     Switch(usize),
 }
 
-/// The part of the fabric to which a transmitter belongs. A leaf is a switch with hosts, a spine one without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Layer {
-    HostNic,
-    LeafToHost,
-    LeafToSpine,
-    SpineToLeaf,
-    LeafToLeaf,
-    SpineToSpine,
-}
-
-impl Layer {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::HostNic => "host_nic",
-            Self::LeafToHost => "leaf_to_host",
-            Self::LeafToSpine => "leaf_to_spine",
-            Self::SpineToLeaf => "spine_to_leaf",
-            Self::LeafToLeaf => "leaf_to_leaf",
-            Self::SpineToSpine => "spine_to_spine",
-        }
-    }
-}
-
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
@@ -58,7 +33,8 @@ pub(crate) struct Direction {
     pub(crate) rate: DataRate,
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
-    pub(crate) layer: Layer,
+    /// The part of the fabric to which the transmitter belongs.
+    pub(crate) layer: &'static str,
     /// Power and timings of the transmitter, if the spec has them.
     pub(crate) phy: Option<PhySpec>,
     /// Idle time before it sleeps, if it does.
@@ -78,8 +54,8 @@ pub(crate) struct LinkFault {
 /// the order of the links.
 pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
-    /// By host, the settings of its NIC, and how it notifies senders.
-    pub(crate) nics: Vec<(NicSettings, Option<Notifications>)>,
+    /// The settings of the hosts' NICs.
+    pub(crate) nics: Vec<NicSettings>,
     /// The faults of links, in the order of the spec.
     pub(crate) faults: Vec<LinkFault>,
 }
@@ -91,19 +67,20 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
         (usize::from(of) < PRIORITIES).then_some(of).ok_or_else(|| wrong(place, of, reason))
     };
     let default = priority("nic_classes.default_priority".into(), spec.default_priority)?;
-    let mut of_dscp = [default; 64];
+    let mut of_dscp = [None; 64];
     for (index, one) in spec.dscp.iter().enumerate() {
-        let place = format!("nic_classes.dscp[{index}]");
+        let place = |field: &str| format!("nic_classes.dscp[{index}].{field}");
         let slot = of_dscp.get_mut(usize::from(one.dscp));
-        *slot
-            .ok_or_else(|| wrong(format!("{place}.dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))? =
-            priority(format!("{place}.priority"), one.priority)?;
+        let slot = slot.ok_or_else(|| wrong(place("dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))?;
+        if slot.replace(priority(place("priority"), one.priority)?).is_some() {
+            return Err(wrong(place("dscp"), one.dscp, "has a priority already"));
+        }
     }
     let mut pausable = 0;
     for (index, of) in spec.pausable.iter().enumerate() {
         pausable |= 1 << priority(format!("nic_classes.pausable[{index}]"), *of)?;
     }
-    Ok(NicClasses { priority: of_dscp, default_priority: default, pausable })
+    Ok(NicClasses { priority: of_dscp.map(|of| of.unwrap_or(default)), default_priority: default, pausable })
 }
 
 fn wrong(place: impl Display, value: impl Display, reason: impl Display) -> SpecError {
@@ -148,7 +125,7 @@ impl Wiring {
             let place = format!("hosts[{index}]");
             let mut uplink =
                 uplink.ok_or_else(|| wrong(&place, &host.name, "has no link; add one to a switch"))?;
-            let (settings, notifications) =
+            let settings =
                 nic(&format!("{place} {}", host.name), host.nic.as_ref().unwrap_or(&spec.nic), &uplink)?;
             uplink.stall = settings.eee.map(|eee| Duration::from_ps(eee.stall_ticks));
             let settings = NicSettings {
@@ -158,7 +135,7 @@ impl Wiring {
                 own: [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)],
                 ..settings
             };
-            wiring.nics.push((settings, notifications));
+            wiring.nics.push(settings);
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -212,11 +189,7 @@ fn faults(
 }
 
 /// Returns the settings of a NIC, without those that other parts of the spec determine, and of its notification point.
-fn nic(
-    place: &str,
-    nic: &NicSpec,
-    uplink: &Direction,
-) -> Result<(NicSettings, Option<Notifications>), SpecError> {
+fn nic(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<NicSettings, SpecError> {
     let wrong =
         |field: &str, value: &dyn Display, reason: &str| wrong(format!("{place} nic.{field}"), value, reason);
     let time = |field: &str, ps| check_time(format!("{place} nic.{field}"), ps);
@@ -262,25 +235,23 @@ fn nic(
         }
         Some(NicAqm::MarkThreshold { .. }) | None => {}
     }
-    let wrong_setting =
-        |of: &str, error: SettingsError| wrong(&format!("{of}.{}", error.name), &error.value, error.reason);
-    let (reactions, notifications) = match (nic.qcn, nic.dcqcn) {
-        (None, None) => (None, None),
+    let reactions = match (nic.qcn, nic.dcqcn) {
+        (None, None) => None,
         (Some(_), Some(_)) => {
             let reason = "is with qcn; a flow has one reaction point: leave one of them out";
             return Err(wrong("dcqcn", &"given", reason));
         }
         (Some(qcn), None) => {
-            qcn.check().map_err(|error| wrong_setting("qcn", error))?;
-            (Some(ReactionSettings::Qcn(qcn)), None)
+            qcn.check(&format!("{place} nic.qcn"))?;
+            Some(ReactionSettings::Qcn(qcn))
         }
         (None, Some(NicDcqcnSpec { reaction, cnp_interval_ps, cnp_dscp: dscp })) => {
-            reaction.check().map_err(|error| wrong_setting("dcqcn.reaction", error))?;
-            let interval = time("dcqcn.cnp_interval_ps", cnp_interval_ps)?;
+            reaction.check(&format!("{place} nic.dcqcn.reaction"))?;
+            time("dcqcn.cnp_interval_ps", cnp_interval_ps)?;
             if dscp > 63 {
                 return Err(wrong("dcqcn.cnp_dscp", &dscp, "is not a DSCP; there are 0 to 63"));
             }
-            (Some(ReactionSettings::Dcqcn(reaction)), Some(Notifications { interval, dscp }))
+            Some(ReactionSettings::Dcqcn(reaction))
         }
     };
     let limit = match (nic.buffer_bytes, nic.buffer_packets, nic.held_outside) {
@@ -304,7 +275,7 @@ fn nic(
     }
     let settings =
         NicSettings { limit, eee, aqm: nic.aqm, is_fair: nic.fair, reactions, ..NicSettings::default() };
-    Ok((settings, notifications))
+    Ok(settings)
 }
 
 fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), SpecError> {
@@ -333,7 +304,7 @@ fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), Spe
     ] {
         check_time(place(field), ps)?;
     }
-    if wiring.nics.iter().any(|(nic, _)| nic.eee.is_some()) {
+    if wiring.nics.iter().any(|nic| nic.eee.is_some()) {
         let reason = "is with NICs that sleep; what EEE saves between paced frames is not modelled: turn off EEE of the NICs";
         return Err(wrong("scheduler", scheduler.kind, reason));
     }
@@ -473,15 +444,16 @@ fn check_port(
     }
 }
 
-fn layer(from: Node, to: Node, is_leaf: &[bool]) -> Layer {
+/// Returns the layer of a transmitter. A leaf is a switch with hosts, a spine one without.
+fn layer(from: Node, to: Node, is_leaf: &[bool]) -> &'static str {
     match (from, to) {
-        (Node::Host(_), _) => Layer::HostNic,
-        (Node::Switch(_), Node::Host(_)) => Layer::LeafToHost,
+        (Node::Host(_), _) => "host_nic",
+        (Node::Switch(_), Node::Host(_)) => "leaf_to_host",
         (Node::Switch(from), Node::Switch(to)) => match (is_leaf[from], is_leaf[to]) {
-            (true, true) => Layer::LeafToLeaf,
-            (true, false) => Layer::LeafToSpine,
-            (false, true) => Layer::SpineToLeaf,
-            (false, false) => Layer::SpineToSpine,
+            (true, true) => "leaf_to_leaf",
+            (true, false) => "leaf_to_spine",
+            (false, true) => "spine_to_leaf",
+            (false, false) => "spine_to_spine",
         },
     }
 }
@@ -492,7 +464,7 @@ fn direction(
     from: (Node, u16),
     to: (Node, u16),
     end: &EndSpec,
-    layer: Layer,
+    layer: &'static str,
     phys: &BTreeMap<u64, PhySpec>,
 ) -> Result<Direction, SpecError> {
     let rate = DataRate::new(link.rate_bps)
@@ -555,12 +527,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                ((Node::Host(0), 0), leaf, Layer::HostNic),
-                ((Node::Host(1), 0), leaf, Layer::HostNic),
-                ((leaf, 1), Node::Host(0), Layer::LeafToHost),
-                ((leaf, 2), Node::Host(1), Layer::LeafToHost),
-                ((leaf, 3), spine, Layer::LeafToSpine),
-                ((spine, 1), leaf, Layer::SpineToLeaf),
+                ((Node::Host(0), 0), leaf, "host_nic"),
+                ((Node::Host(1), 0), leaf, "host_nic"),
+                ((leaf, 1), Node::Host(0), "leaf_to_host"),
+                ((leaf, 2), Node::Host(1), "leaf_to_host"),
+                ((leaf, 3), spine, "leaf_to_spine"),
+                ((spine, 1), leaf, "spine_to_leaf"),
             ]
         );
         assert_eq!(wiring.directions[0].overhead, Bytes::new(24));

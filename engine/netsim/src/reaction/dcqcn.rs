@@ -4,7 +4,8 @@ use serde::Deserialize;
 use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
-use super::{check_recovery, within, SettingsError, MAX_PERIOD_PS, MIN_PERIOD_PS};
+use super::{check_recovery, within, MAX_PERIOD_PS, MIN_PERIOD_PS};
+use crate::spec::SpecError;
 
 /// Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -46,12 +47,12 @@ impl Default for DcqcnSettings {
 }
 
 impl DcqcnSettings {
-    /// Checks that the settings are within their ranges.
-    pub fn check(&self) -> Result<(), SettingsError> {
-        check_recovery(&self.rules(), self.min_bps)?;
-        within("gain_shift", self.gain_shift.into(), 1..=16, "must be from 1 to 16")?;
+    /// Checks that the settings at `place` of a spec are within their ranges.
+    pub(crate) fn check(&self, place: &str) -> Result<(), SpecError> {
+        check_recovery(place, &self.rules(), self.min_bps)?;
+        within(place, "gain_shift", self.gain_shift.into(), 1..=16, "must be from 1 to 16")?;
         let period = MIN_PERIOD_PS..=MAX_PERIOD_PS;
-        within("alpha_timer_ps", self.alpha_timer_ps, period, "must be from 1 us to 1000 s")
+        within(place, "alpha_timer_ps", self.alpha_timer_ps, period, "must be from 1 us to 1000 s")
     }
 
     pub(super) fn rules(&self) -> Rules {

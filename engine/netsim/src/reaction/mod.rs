@@ -13,6 +13,8 @@ mod recovery;
 
 use units::{DataRate, Time};
 
+use crate::spec::SpecError;
+
 pub use dcqcn::DcqcnSettings;
 pub use qcn::{QcnScope, QcnSettings, MAX_FEEDBACK};
 
@@ -90,18 +92,6 @@ impl ReactionPoint {
     }
 }
 
-/// A setting of a reaction point that is out of range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name}: {value}: {reason}")]
-pub struct SettingsError {
-    /// The setting.
-    pub name: &'static str,
-    /// The given value.
-    pub value: u64,
-    /// The permitted values.
-    pub reason: &'static str,
-}
-
 /// Minimum period of a timer, in picoseconds: 1 us.
 const MIN_PERIOD_PS: u64 = 1_000_000;
 /// Maximum period of a timer: 1000 s.
@@ -109,27 +99,34 @@ const MAX_PERIOD_PS: u64 = 1_000_000_000_000_000;
 /// Maximum rate that is added in one step: 1 Tb/s.
 const MAX_INCREASE_BPS: u64 = 1_000_000_000_000;
 
-/// Checks that a value is within its range.
+/// Checks that the value of a setting, `name` in the settings at `place`, is within its range.
 fn within(
-    name: &'static str,
+    place: &str,
+    name: &str,
     value: u64,
     range: std::ops::RangeInclusive<u64>,
-    reason: &'static str,
-) -> Result<(), SettingsError> {
+    reason: &str,
+) -> Result<(), SpecError> {
     if range.contains(&value) {
         return Ok(());
     }
-    Err(SettingsError { name, value, reason })
+    Err(SpecError(format!("{place}.{name}: {value}: {reason}")))
 }
 
 /// Checks the settings that both kinds share.
-fn check_recovery(rules: &recovery::Rules, min_bps: u64) -> Result<(), SettingsError> {
-    within("cycle_bytes", rules.cycle_bytes, 1_000..=u64::MAX >> 1, "must be at least 1000")?;
-    within("timer_ps", rules.cycle.as_ps(), MIN_PERIOD_PS..=MAX_PERIOD_PS, "must be from 1 us to 1000 s")?;
-    within("fast_cycles", rules.fast_cycles.into(), 1..=1_000, "must be from 1 to 1000")?;
-    within("active_bps", rules.active_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")?;
-    within("hyper_bps", rules.hyper_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")?;
-    within("min_bps", min_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")
+fn check_recovery(place: &str, rules: &recovery::Rules, min_bps: u64) -> Result<(), SpecError> {
+    within(place, "cycle_bytes", rules.cycle_bytes, 1_000..=u64::MAX >> 1, "must be at least 1000")?;
+    within(
+        place,
+        "timer_ps",
+        rules.cycle.as_ps(),
+        MIN_PERIOD_PS..=MAX_PERIOD_PS,
+        "must be from 1 us to 1000 s",
+    )?;
+    within(place, "fast_cycles", rules.fast_cycles.into(), 1..=1_000, "must be from 1 to 1000")?;
+    within(place, "active_bps", rules.active_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")?;
+    within(place, "hyper_bps", rules.hyper_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")?;
+    within(place, "min_bps", min_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
-use super::{check_recovery, within, SettingsError};
+use super::{check_recovery, within};
+use crate::spec::SpecError;
 
 /// The maximum feedback: six bits.
 pub const MAX_FEEDBACK: u8 = 63;
@@ -71,13 +72,13 @@ impl Default for QcnSettings {
 }
 
 impl QcnSettings {
-    /// Checks that the settings are within their ranges.
-    pub fn check(&self) -> Result<(), SettingsError> {
-        check_recovery(&self.rules(), self.min_bps)?;
+    /// Checks that the settings at `place` of a spec are within their ranges.
+    pub(crate) fn check(&self, place: &str) -> Result<(), SpecError> {
+        check_recovery(place, &self.rules(), self.min_bps)?;
         // Below 6, a strong feedback would cut more than the whole rate.
-        within("gain_shift", self.gain_shift.into(), 6..=30, "must be from 6 to 30")?;
+        within(place, "gain_shift", self.gain_shift.into(), 6..=30, "must be from 6 to 30")?;
         let percent = self.min_decrease_percent.into();
-        within("min_decrease_percent", percent, 1..=100, "must be from 1 to 100")
+        within(place, "min_decrease_percent", percent, 1..=100, "must be from 1 to 100")
     }
 
     pub(super) fn rules(&self) -> Rules {

@@ -35,15 +35,6 @@ struct End {
     limiter: Option<NonZeroU32>,
 }
 
-/// What opened a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// A flow of the list, by index.
-    Flow(usize),
-    /// An application.
-    Application,
-}
-
 /// An exchange under the names of its requester.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
@@ -68,10 +59,19 @@ struct Exchange {
     response_end: u64,
 }
 
+impl Exchange {
+    /// Returns the outcome for the application; `None` for a flow of the list.
+    fn end(&self, finished: bool) -> Option<TransferEnd> {
+        let bytes = self.request_bytes.max(self.response_bytes);
+        self.asked.map(|asked| TransferEnd { asked, began: self.began, bytes, finished })
+    }
+}
+
 /// The use of a connection.
 struct Session {
     number: Number,
-    owner: Owner,
+    /// Whether it is a flow of the list, whose state is kept for its report.
+    is_listed: bool,
     /// When it opens; `None` once it is open.
     opens_at: Option<Time>,
     /// The name by which applications know it, if it stays open.
@@ -141,7 +141,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) addresses: [Addresses; 2],
     /// DSCP of the frames of both.
     pub(crate) dscp: u8,
-    pub(crate) owner: Owner,
+    /// Whether it is a flow of the list.
+    pub(crate) is_listed: bool,
     /// The name under which it stays open for more exchanges, if it does.
     pub(crate) persistent: Option<(u32, u32)>,
     /// When to open it; `None` is now.
@@ -195,7 +196,7 @@ impl Endpoints {
         let server = end(Connection::listen(opening.settings, !isn), SERVER);
         let mut session = Session {
             number,
-            owner: opening.owner,
+            is_listed: opening.is_listed,
             opens_at: opening.at,
             persistent: opening.persistent,
             exchanges: VecDeque::new(),
@@ -268,14 +269,9 @@ impl Endpoints {
 
     /// Returns a frame without data that this side would send, to find its path through the switches, and the length of its headers.
     pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
-        let mut ports = side.number.ports();
-        ports.rotate_left(side.side);
-        let fields = TcpFields {
-            source_port: ports[0],
-            destination_port: ports[1],
-            flags: wire::tcp::ACK,
-            ..TcpFields::default()
-        };
+        let [source_port, destination_port] = side.number.ports(side.side);
+        let fields =
+            TcpFields { source_port, destination_port, flags: wire::tcp::ACK, ..TcpFields::default() };
         let addresses = &self.ends[2 * side.slot + side.side].addresses;
         let mut frame = Vec::new();
         let len = tcp_headers(&mut frame, addresses, &fields, 0);
@@ -315,8 +311,7 @@ impl Endpoints {
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = self.past;
         let alive = self.sessions.iter().zip(self.ends.chunks_exact(2));
-        for (_, ends) in alive.filter(|(session, _)| !session.is_free && session.owner == Owner::Application)
-        {
+        for (_, ends) in alive.filter(|(session, _)| !session.is_free && !session.is_listed) {
             ends.iter().for_each(|end| counts.add(&end.connection));
         }
         counts
@@ -419,10 +414,7 @@ impl Endpoints {
             if session.answered == 0 || received < exchange.response_end {
                 break;
             }
-            if let Some(asked) = exchange.asked {
-                let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                self.ended.push_back(TransferEnd { asked, began: exchange.began, bytes, finished: true });
-            }
+            self.ended.extend(exchange.end(true));
             session.exchanges.pop_front();
             session.answered -= 1;
         }
@@ -438,16 +430,13 @@ impl Endpoints {
     /// Returns an end's host, the flow of its data, and its congestion window.
     pub(super) fn window(&self, end: usize) -> (usize, FiveTuple, Bytes) {
         let End { connection, host, addresses, .. } = &self.ends[end];
-        let mut ports = self.sessions[end / 2].number.ports();
-        if end % 2 == SERVER {
-            ports.reverse();
-        }
+        let [source_port, destination_port] = self.sessions[end / 2].number.ports(end % 2);
         let flow = FiveTuple {
             source: addresses.source,
             destination: addresses.destination,
             protocol: wire::tcp::PROTOCOL,
-            source_port: ports[0],
-            destination_port: ports[1],
+            source_port,
+            destination_port,
         };
         (*host as usize, flow, connection.cwnd())
     }
@@ -472,12 +461,8 @@ impl Endpoints {
         };
         let addresses = Addresses { ecn: segment.ecn, ..this.addresses };
         let number = self.sessions[end / 2].number;
-        let [client_port, server_port] = number.ports();
-        let fields = if end % 2 == CLIENT {
-            segment.fields(client_port, server_port)
-        } else {
-            segment.fields(server_port, client_port)
-        };
+        let [source_port, destination_port] = number.ports(end % 2);
+        let fields = segment.fields(source_port, destination_port);
         let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
         if this.dscp != 0 {
             wire::set_dscp(frame, this.dscp);
@@ -497,7 +482,7 @@ impl Endpoints {
             [State::Closed, _] => {}
             _ => return self.set_timer(end),
         }
-        if self.sessions[slot].owner != Owner::Application {
+        if self.sessions[slot].is_listed {
             return;
         }
         let has_failed = |end: usize| {
@@ -519,10 +504,7 @@ impl Endpoints {
         }
         let session = &mut self.sessions[slot];
         for exchange in session.exchanges.drain(..) {
-            if let Some(asked) = exchange.asked {
-                let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                self.ended.push_back(TransferEnd { asked, began: exchange.began, bytes, finished: false });
-            }
+            self.ended.extend(exchange.end(false));
         }
         session.is_free = true;
         self.free.push_back(slot as u32);

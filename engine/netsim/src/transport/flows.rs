@@ -8,7 +8,7 @@ use crate::events::EventQueue;
 use crate::limits::{LATEST, MAX_FLOWS};
 use crate::network::Network;
 use crate::report::FlowReport;
-use crate::transport::endpoints::{Opening, Owner, CLIENT, SERVER};
+use crate::transport::endpoints::{Opening, CLIENT, SERVER};
 use crate::transport::Transport;
 
 /// Bytes that one host sends to another over their own connection, which both close afterwards.
@@ -64,13 +64,12 @@ impl Transport {
         };
         // Bytes that a connection cannot carry are refused before the flow takes a slot.
         tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(unsendable)?;
-        let number = self.flows.len();
         let opening = Opening {
             settings,
             hosts: [spec.source, spec.destination],
             addresses,
             dscp: 0,
-            owner: Owner::Flow(number),
+            is_listed: true,
             persistent: None,
             at: Some(spec.start),
         };
@@ -80,7 +79,7 @@ impl Transport {
         self.endpoints.request(spec.start, slot, None, [spec.bytes, 0]).map_err(unsendable)?;
         self.flows.push(Flow { spec, slot });
         self.schedule_timer(events);
-        Ok(number)
+        Ok(self.flows.len() - 1)
     }
 
     /// Returns the report of each flow, in the order in which they were added.
@@ -110,9 +109,7 @@ impl Transport {
                 fast_recoveries: stats.fast_recoveries,
                 timeouts: stats.timeouts,
                 mark_reductions: stats.mark_reductions,
-                given_up: [client, server]
-                    .into_iter()
-                    .any(|end| end.end().is_some_and(|end| end == tcp::End::TimedOut)),
+                given_up: [client, server].iter().any(|end| end.end() == Some(tcp::End::TimedOut)),
             }
         })
     }

@@ -19,7 +19,7 @@ use crate::network::frame::HostFrame;
 use crate::network::{Arrival, Network};
 use crate::spec::HostDelaySpec;
 
-pub(crate) use endpoints::{Asked, Counts, Endpoints, Opening, Owner, Side, TransferEnd};
+pub(crate) use endpoints::{Asked, Counts, Endpoints, Opening, Side, TransferEnd};
 use endpoints::{Outgoing, CLIENT};
 use flows::Flow;
 pub use flows::FlowSpec;

@@ -43,9 +43,12 @@ impl Number {
         self.0.wrapping_mul(0x9E37_79B9)
     }
 
-    /// Returns the ports of the opening side and of the other side.
-    pub(super) fn ports(self) -> [u16; 2] {
-        [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16]
+    /// Returns the source and the destination port of the frames of the opening side (0) or of the other one (1).
+    pub(super) fn ports(self, side: usize) -> [u16; 2] {
+        let mut ports =
+            [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16];
+        ports.rotate_left(side);
+        ports
     }
 
     /// Returns one side of the connection as a nonzero number.
@@ -79,7 +82,7 @@ mod tests {
         for slot in [0, 1, 63_999, 64_000, MAX_CONNECTIONS - 1] {
             let mut number = Number::first(slot);
             for _ in 0..USES {
-                let [client, server] = number.ports();
+                let [client, server] = number.ports(0);
                 assert_eq!(Number::of(client, server), Some((number, true)));
                 assert_eq!(Number::of(server, client), Some((number, false)));
                 assert_eq!(number.slot(), slot as usize);

@@ -18,7 +18,7 @@ use crate::network::frame::HostFrame;
 use crate::network::{Network, Paths};
 use crate::report::WorkloadReport;
 use crate::spec::SchedulerSpec;
-use crate::transport::{settings_at, Asked, Opening, Owner, Transport};
+use crate::transport::{settings_at, Asked, Opening, Transport};
 
 use scheduling::{Beginning, Scheduling};
 use transfers::Transfers;
@@ -182,7 +182,8 @@ impl Driver {
                 scheduling.begin(parts, &mut self.paths, &new)
             }
             (Some(scheduling), Some(_), Connection::Shared(_)) => {
-                scheduling.leave_out();
+                // Others use its connection.
+                scheduling.counts.left_out += 1;
                 0
             }
             _ => 0,
@@ -234,7 +235,7 @@ impl Driver {
             hosts,
             addresses,
             dscp: self.workload.dscp(application as usize),
-            owner: Owner::Application,
+            is_listed: false,
             persistent,
             at: None,
         })
@@ -250,7 +251,7 @@ impl Driver {
                 .transfers
                 .report(&transport.endpoints.counts(), transport.endpoints.max_connections()),
             busy_ps: self.transfers.busy(now).as_ps(),
-            scheduler: self.scheduling.as_ref().map(|scheduling| scheduling.report_counts()),
+            scheduler: self.scheduling.as_ref().map(|scheduling| scheduling.counts),
         }
     }
 }

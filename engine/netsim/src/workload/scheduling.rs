@@ -64,11 +64,11 @@ pub(super) struct Scheduling {
     /// Transfers by application and by its number for the group.
     groups: BTreeMap<(u32, u64), u64>,
     next_flow: u64,
-    next_transfer: u64,
+    last_transfer: u64,
     reports: VecDeque<(Time, Report)>,
     /// Rates on their way to hosts: arrival, number of the flow, bits per second.
     orders: VecDeque<(Time, u64, u64)>,
-    counts: SchedulerReport,
+    pub(super) counts: SchedulerReport,
 }
 
 impl Scheduling {
@@ -90,16 +90,11 @@ impl Scheduling {
             flows: BTreeMap::new(),
             groups: BTreeMap::new(),
             next_flow: 1,
-            next_transfer: 0,
+            last_transfer: 0,
             reports: VecDeque::new(),
             orders: VecDeque::new(),
             counts: SchedulerReport::default(),
         }
-    }
-
-    /// Counts a transfer that is left out of the schedule, because others use its connection.
-    pub(super) fn leave_out(&mut self) {
-        self.counts.left_out += 1;
     }
 
     /// Begins a flow. Returns its number, or 0 if the flow is not reported to the scheduler.
@@ -115,17 +110,11 @@ impl Scheduling {
         };
         let number = self.next_flow;
         self.next_flow += 1;
-        let transfer = match new.group {
-            None => self.new_transfer(),
-            Some(group) => match self.groups.get(&(new.application, group)) {
-                Some(transfer) => *transfer,
-                None => {
-                    let transfer = self.new_transfer();
-                    self.groups.insert((new.application, group), transfer);
-                    transfer
-                }
-            },
-        };
+        // A group's later flows belong to the transfer of its first.
+        let next = self.last_transfer + 1;
+        let known = new.group.map(|group| *self.groups.entry((new.application, group)).or_insert(next));
+        let transfer = known.unwrap_or(next);
+        self.last_transfer = self.last_transfer.max(transfer);
         let live = Live { side: new.side, transfer, stands_alone: new.group.is_none(), limiter: None };
         self.flows.insert(number, live);
         self.counts.flows += 1;
@@ -136,11 +125,6 @@ impl Scheduling {
         let id = FlowId { transfer, flow: number };
         self.report(parts.events.now(), Report::Begins { id, volume_bits, path });
         number
-    }
-
-    fn new_transfer(&mut self) -> u64 {
-        self.next_transfer += 1;
-        self.next_transfer
     }
 
     fn report(&mut self, now: Time, what: Report) {
@@ -244,9 +228,5 @@ impl Scheduling {
             None => self.counts.without_limiter += 1,
             limiter => transport.endpoints.set_limiter(live.side, limiter),
         }
-    }
-
-    pub(super) fn report_counts(&self) -> SchedulerReport {
-        self.counts
     }
 }

@@ -13,9 +13,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use bm::MatchKeyParam;
 pub use eeon::program;
-use netsim::spec::{
-    DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec, SwitchSpec,
-};
+use netsim::spec::{DscpPriority, NicClassesSpec, NicSpec};
 use netsim::{Fabric, FabricSpec, FlowSpec, Mac, NicAqm, Report};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -108,52 +106,36 @@ impl LeafSpine {
     }
 
     pub fn spec(&self) -> FabricSpec {
-        let eee = self.eee.then_some(PhyEeeSpec { stall_ps: 0 });
-        let end = |node: String, port: u16, eee| EndSpec { node, port, eee };
-        let link = |a, b, rate_bps| LinkSpec { a, b, rate_bps, delay_ps: self.delay_ps, overhead_bytes: 24 };
-        let (mut switches, mut hosts, mut links) = (Vec::new(), Vec::new(), Vec::new());
-        let switch = |name, number: usize| SwitchSpec { name, device_id: number as u64, clock_start: 0 };
-        for leaf in 0..self.leaves {
-            let name = format!("leaf{}", leaf + 1);
-            switches.push(switch(name.clone(), leaf + 1));
-            for place in 0..self.hosts_per_leaf {
-                let host = leaf * self.hosts_per_leaf + place;
-                let host_name = format!("h{}", host + 1);
-                hosts.push(HostSpec {
-                    name: host_name.clone(),
-                    mac: Mac(self.mac(host)),
-                    gateway_mac: None,
-                    ipv4: Some(self.ip(host)),
-                    ipv6: None,
-                    nic: None,
-                });
-                let port = place as u16 + 1;
-                links.push(link(end(name.clone(), port, eee), end(host_name, 0, None), self.host_bps));
+        let eee = self.eee.then(|| json!({"stall_ps": 0}));
+        let end = |node: &str, port: u16| json!({"node": node, "port": port, "eee": eee});
+        let link = |a: Value, b: Value, rate_bps: u64| json!({"a": a, "b": b, "rate_bps": rate_bps, "delay_ps": self.delay_ps});
+        let leaves = (0..self.leaves).map(|leaf| format!("leaf{}", leaf + 1));
+        let spines = (0..self.spines).map(|spine| format!("spine{}", spine + 1));
+        let host = |host: usize| json!({"name": format!("h{}", host + 1), "mac": Mac(self.mac(host)).to_string(), "ipv4": self.ip(host)});
+        let mut links = Vec::new();
+        for (leaf, name) in leaves.clone().enumerate() {
+            for place in 1..=self.hosts_per_leaf {
+                let host = json!({"node": format!("h{}", leaf * self.hosts_per_leaf + place), "port": 0});
+                links.push(link(end(&name, place as u16), host, self.host_bps));
             }
-            for spine in 0..self.spines {
-                let spine_end = end(format!("spine{}", spine + 1), leaf as u16 + 1, eee);
-                links.push(link(end(name.clone(), self.uplink_port(spine), eee), spine_end, self.uplink_bps));
+            for (number, spine) in spines.clone().enumerate() {
+                let uplink = end(&name, self.uplink_port(number));
+                links.push(link(uplink, end(&spine, leaf as u16 + 1), self.uplink_bps));
             }
         }
-        for spine in 0..self.spines {
-            switches.push(switch(format!("spine{}", spine + 1), self.leaves + spine + 1));
-        }
-        let phy = |rate_bps, watts, sleep, wake| {
-            let [sleep, wake] = [sleep, wake].map(Duration::from_ps);
-            PhySpec { rate_bps, watts, lpi_fraction: 0.1, sleep, wake }
-        };
-        FabricSpec {
-            gate_register: Some("gate_open_at".to_owned()),
-            switches,
-            hosts,
-            links,
-            phy: vec![
-                phy(GIGABIT, 0.5, 182_000_000, 16_500_000),
-                phy(TEN_GIGABIT, 2.5, 2_880_000, 4_480_000),
+        let switch = |(number, name): (usize, String)| json!({"name": name, "device_id": number + 1});
+        let spec = json!({
+            "seed": 1,
+            "gate_register": "gate_open_at",
+            "switches": leaves.chain(spines).enumerate().map(switch).collect::<Vec<_>>(),
+            "hosts": (0..self.host_count()).map(host).collect::<Vec<_>>(),
+            "links": links,
+            "phy": [
+                {"rate_bps": GIGABIT, "watts": 0.5, "sleep_ps": 182_000_000, "wake_ps": 16_500_000},
+                {"rate_bps": TEN_GIGABIT, "watts": 2.5, "sleep_ps": 2_880_000, "wake_ps": 4_480_000},
             ],
-            nic: self.nic,
-            ..FabricSpec::from_json(br#"{"seed": 1, "switches": [], "hosts": [], "links": []}"#).unwrap()
-        }
+        });
+        FabricSpec { nic: self.nic, ..FabricSpec::from_json(spec.to_string().as_bytes()).unwrap() }
     }
 
     /// Returns the fabric with routes, and every port configured by `settings` for its rate.

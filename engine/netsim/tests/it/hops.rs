@@ -166,21 +166,6 @@ fn filters_leave_out_what_they_say_and_the_limit_says_how_much() {
     assert_eq!((events.len(), lost), (100, whole.events.len() as u64 - 100));
 }
 
-#[test]
-fn a_filter_that_cannot_be_is_refused_by_name() {
-    let size = LeafSpine::default();
-    let mut fabric = fabric(&size);
-    let field = vec![("scalars".to_owned(), "metadata_t.nothing".to_owned())];
-    let refused = |fabric: &mut Fabric, filter| fabric.record_hops(&filter).unwrap_err().to_string();
-    let text = refused(&mut fabric, HopFilter { fields: field.clone(), ..HopFilter::default() });
-    assert_eq!(text, "hops: the program has no field scalars.metadata_t.nothing of at most 64 bits");
-    let text = refused(&mut fabric, HopFilter { limit: 1 << 30, ..HopFilter::default() });
-    assert_eq!(text, "hops: a limit of 1073741824 events, at most 16777216");
-    let text = refused(&mut fabric, HopFilter { fields: vec![field[0].clone(); 17], ..HopFilter::default() });
-    assert_eq!(text, "hops: 17 fields, at most 16");
-    assert!(fabric.take_hops().is_none(), "nothing is recorded");
-}
-
 /// Switches of the fabric below; hosts are numbered after them.
 const SWITCHES: usize = 4;
 

@@ -117,23 +117,6 @@ fn the_same_workload_gives_the_same_report_whatever_the_slices() {
     assert_eq!(whole, run(Some(Duration::from_ms(77))));
 }
 
-/// Ten thousand consecutive connections take the memory of a few.
-#[test]
-fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
-    let list: Vec<_> =
-        (0..10_000_u64).map(|number| (number * 60_000_000, vec![transfer(0, 3, 2_000)])).collect();
-    let report = run(LeafSpine::default().plain(), &json!({}), coflows(&list));
-    let flows = &workload(&report).flows;
-    assert_eq!((flows.finished, flows.bytes_received), (10_000, 20_000_000));
-    assert!(flows.most_connections <= 4, "{}", flows.most_connections);
-    assert_eq!((flows.timeouts, flows.retransmitted_segments), (0, 0));
-    assert_eq!(
-        flows.completion_ps.unwrap().max_ps,
-        flows.completion_ps.unwrap().min_ps,
-        "none disturbs the next"
-    );
-}
-
 #[test]
 fn transfers_to_a_silent_host_fail_and_are_told() {
     let silent = eight(&PortSettings { buffer_bytes: Some(10), ..PLAIN });

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::channel::{Channel, Fate, Net};
+use crate::channel::{Channel, Net};
+use crate::transfers::Faults;
 use proptest::prelude::*;
 use tcp::congestion::{Ack, Controller, NewReno, Window};
 use tcp::{Config, Settings, State};
@@ -10,17 +11,8 @@ use units::{Duration, Time};
 
 /// Runs a transfer of `bytes` over 10 Gbit/s and 100 us. One segment in `lost` is lost, and one in `marked` is marked.
 fn transfer(settings: &Settings, bytes: u64, (lost, marked, seed): (u32, u32, u64)) -> Net {
-    let mut rng = Channel::seeded(seed);
-    let rule = move |_: &_, _, _| {
-        if Net::random(&mut rng, lost) {
-            Fate::Lost
-        } else if Net::random(&mut rng, marked) {
-            Fate::Marked
-        } else {
-            Fate::Arrives
-        }
-    };
-    let channel = Channel { rule: Box::new(rule), ..Channel::new(10, Duration::from_us(100)) };
+    let faults = Faults { lost, twice: 0, late: 0, marked, seed };
+    let channel = Channel { rule: faults.rule(), ..Channel::new(10, Duration::from_us(100)) };
     let mut net = Net::new(channel, settings, &[(Time::ZERO, bytes)], 7);
     net.close_in_turn = true;
     net.judge_all(bytes as usize);

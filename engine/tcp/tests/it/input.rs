@@ -1,11 +1,13 @@
 //! Untrusted input: any segments and calls. `scripts/input.pkt` has single segments.
 
 use proptest::prelude::*;
-use tcp::{Config, Connection, DelayedAck, Segment, SendError, State};
-use units::{Bytes, Duration, Time};
+use tcp::{Config, Connection, Segment, SendError, State};
+use units::{Duration, Time};
 use wire::tcp::{ACK, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
+
+use crate::transfers::config;
 
 /// The sequence numbers of both SYNs.
 const OUR_ISN: u32 = 1000;
@@ -85,32 +87,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Returns the settings of transfers, with segments of 1000 bytes and an application that reads at once or when it is told.
 fn any_config() -> impl Strategy<Value = Config> {
-    (
-        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
-        any::<[bool; 6]>(),
-        prop::option::of(1..200_000_u64),
-        1..12_u32,
-    )
-        .prop_map(
-            |(
-                name,
-                [sack, timestamps, delayed, reads_at_once, rack, prr],
-                buffer,
-                initial_window_segments,
-            )| Config {
-                sack,
-                timestamps: timestamps.then_some(Duration::from_us(10)),
-                delayed_ack: delayed.then_some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
-                reads_at_once,
-                rack,
-                prr,
-                receive_buffer: buffer.map(Bytes::new),
-                initial_window_segments,
-                mss: 1_000,
-                ..name.parse().unwrap()
-            },
-        )
+    (config(), any::<bool>()).prop_map(|(config, reads_at_once)| Config {
+        reads_at_once,
+        mss: 1_000,
+        ..config
+    })
 }
 
 proptest! {

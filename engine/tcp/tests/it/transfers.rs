@@ -8,16 +8,16 @@ use units::{Bytes, Duration, Time};
 
 /// One in this number of segments is affected; 0 means none.
 #[derive(Clone, Copy, Debug)]
-struct Faults {
-    lost: u32,
-    twice: u32,
-    late: u32,
-    marked: u32,
-    seed: u64,
+pub struct Faults {
+    pub lost: u32,
+    pub twice: u32,
+    pub late: u32,
+    pub marked: u32,
+    pub seed: u64,
 }
 
 impl Faults {
-    fn rule(self) -> crate::channel::Rule {
+    pub fn rule(self) -> crate::channel::Rule {
         let mut rng = Channel::seeded(self.seed);
         Box::new(move |_: &Segment, _: Way, _: u64| {
             if Net::random(&mut rng, self.lost) {
@@ -46,7 +46,7 @@ fn faults() -> impl Strategy<Value = Faults> {
     })
 }
 
-fn config() -> impl Strategy<Value = Config> {
+pub fn config() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
         any::<[bool; 8]>(),

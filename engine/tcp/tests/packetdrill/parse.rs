@@ -5,6 +5,7 @@ use std::str::Lines;
 
 use units::Duration;
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
+use wire::tcp_options::{Options, SackBlock, Timestamps};
 use wire::Ecn;
 
 /// The time of an event.
@@ -14,14 +15,6 @@ pub enum When {
     At(Duration),
     /// After the previous event: earliest and latest time.
     After(Duration, Duration),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
-    pub mss: Option<u16>,
-    pub window_scale: Option<u8>,
-    pub sack_permitted: bool,
-    pub timestamps: Option<(u32, u32)>,
 }
 
 /// A packet in a script's notation: numbers count from the first SYN of each direction.
@@ -36,7 +29,6 @@ pub struct Packet {
     pub acknowledgement: Option<u32>,
     pub window: Option<u16>,
     pub options: Options,
-    pub sack: Vec<(u32, u32)>,
     /// `<...>`: any options.
     pub any_options: bool,
     /// Whether it has the AccECN option, which our endpoints lack.
@@ -358,13 +350,15 @@ fn read_options(text: &str, packet: &mut Packet) -> Result<(), String> {
             "mss" => packet.options.mss = Some(number(1)? as u16),
             "wscale" => packet.options.window_scale = Some(number(1)? as u8),
             "sackOK" => packet.options.sack_permitted = true,
-            "TS" => packet.options.timestamps = Some((number(2)?, number(4)?)),
+            "TS" => {
+                packet.options.timestamps = Some(Timestamps { value: number(2)?, echo_reply: number(4)? });
+            }
             "sack" => {
                 for block in &words[1..] {
                     let (left, right) =
                         block.split_once(':').ok_or_else(|| format!("the option {option}"))?;
                     let edge = |text: &str| text.parse().map_err(|_| format!("the option {option}"));
-                    packet.sack.push((edge(left)?, edge(right)?));
+                    packet.options.sack.push(SackBlock { left: edge(left)?, right: edge(right)? });
                 }
             }
             other => return Err(format!("the option {other}")),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tcp::{Config, Connection, DelayedAck, Segment, Settings, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, PSH, SYN};
-use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
+use wire::tcp_options::{SackBlock, Timestamps};
 use wire::Ecn;
 
 use super::ours;
@@ -218,9 +218,14 @@ impl Player {
     }
 
     fn receive(&mut self, packet: &Packet) -> Result<(), Stop> {
-        let mut sack = SackBlocks::default();
-        for (left, right) in &packet.sack {
-            sack.push(SackBlock { left: OUR_ISN.wrapping_add(*left), right: OUR_ISN.wrapping_add(*right) });
+        let mut options = packet.options;
+        for SackBlock { left, right } in std::mem::take(&mut options.sack).as_slice() {
+            let [left, right] = [left, right].map(|edge| OUR_ISN.wrapping_add(*edge));
+            options.sack.push(SackBlock { left, right });
+        }
+        if let Some(timestamps) = &mut options.timestamps {
+            let offset = self.timestamps.unwrap_or(0);
+            timestamps.echo_reply = timestamps.echo_reply.wrapping_add(offset);
         }
         let segment = Segment {
             sequence: PEER_ISN.wrapping_add(packet.start),
@@ -234,16 +239,7 @@ impl Player {
             window: packet.window.unwrap_or(if self.is_ours { u16::MAX } else { 0 }),
             ecn: packet.ecn.unwrap_or(Ecn::NotEct),
             payload_len: packet.len,
-            options: Options {
-                mss: packet.options.mss,
-                window_scale: packet.options.window_scale,
-                sack_permitted: packet.options.sack_permitted,
-                timestamps: packet.options.timestamps.map(|(value, echo)| Timestamps {
-                    value,
-                    echo_reply: echo.wrapping_add(self.timestamps.unwrap_or(0)),
-                }),
-                sack,
-            },
+            options,
         };
         let Some(tcp) = &mut self.tcp else {
             return Err(Stop::DoesNotApply("a packet without a connection".to_owned()));
@@ -330,16 +326,19 @@ impl Player {
             same(scale, expected, "the window scale")?;
         }
         let blocks = ours.options.sack.as_slice().iter();
-        let blocks: Vec<_> = blocks
-            .map(|block| (block.left.wrapping_sub(PEER_ISN), block.right.wrapping_sub(PEER_ISN)))
-            .collect();
-        if blocks != packet.sack {
-            return differs(format!("the SACK blocks are {blocks:?}, expected {:?}", packet.sack));
+        let relative = |block: &SackBlock| {
+            let [left, right] = [block.left, block.right].map(|edge| edge.wrapping_sub(PEER_ISN));
+            SackBlock { left, right }
+        };
+        let blocks: Vec<_> = blocks.map(relative).collect();
+        let expected = packet.options.sack.as_slice();
+        if blocks != expected {
+            return differs(format!("the SACK blocks are {blocks:?}, expected {expected:?}"));
         }
         match (ours.options.timestamps, packet.options.timestamps) {
-            (Some(ours), Some((value, echo))) => {
+            (Some(ours), Some(Timestamps { value, echo_reply })) => {
                 let base = *self.timestamps.get_or_insert(ours.value.wrapping_sub(value));
-                same(ours.echo_reply, echo, "the timestamp's echo")?;
+                same(ours.echo_reply, echo_reply, "the timestamp's echo")?;
                 let apart = ours.value.wrapping_sub(base).wrapping_sub(value) as i32;
                 if self.compares_timestamps && apart.abs() > if self.is_ours { 0 } else { 5 } {
                     return differs(format!("the timestamp is {apart} ms off: {}", shown(packet)));

@@ -85,25 +85,11 @@ struct Reducer {
     unwritten: Option<u32>,
 }
 
-/// A map assigned to a worker.
-pub(super) struct StartedMap {
+/// A partition that one worker fetches from another.
+pub(super) struct Fetch {
     pub(super) map: u32,
-    pub(super) is_local: bool,
-    pub(super) noise: f64,
-}
-
-/// The next fetch of a reducer.
-pub(super) enum Fetch {
-    /// A partition that is on its own host, or empty.
-    Local,
-    /// `worker` fetches from `from`.
-    Remote { map: u32, worker: u32, from: u32, bytes: u64 },
-}
-
-/// A reducer that has received all partitions.
-pub(super) struct Fetched {
-    pub(super) input_bytes: u64,
-    pub(super) noise: f64,
+    pub(super) workers: [u32; 2],
+    pub(super) bytes: u64,
 }
 
 /// Returns the size of part `index` when `total` is divided into `count` parts that differ by at most one byte.
@@ -185,8 +171,9 @@ impl Job {
         }));
     }
 
-    /// Starts the next map on a worker, if there is one: preferably the first whose split the worker holds, otherwise the first.
-    pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Cluster) -> Option<StartedMap> {
+    /// Starts the next map on a worker, if there is one: preferably the first whose split the worker holds, otherwise the
+    /// first. Returns its number, and whether the worker holds its split.
+    pub(super) fn start_map(&mut self, worker: u32, now: Time) -> Option<(u32, bool)> {
         let maps = self.spec.maps;
         let tasks = self.tasks_mut();
         if tasks.started_maps == maps {
@@ -197,7 +184,7 @@ impl Job {
         tasks.started_maps += 1;
         self.report.local_maps += u32::from(is_local);
         self.report.first_map_start_ps.get_or_insert(now.as_ps());
-        Some(StartedMap { map, is_local, noise: self.map_noise(map, cluster) })
+        Some((map, is_local))
     }
 
     pub(super) fn map_noise(&self, map: u32, cluster: &Cluster) -> f64 {
@@ -248,8 +235,8 @@ impl Job {
         self.tasks().reducers.len() as u32
     }
 
-    /// Starts the next reducer on a worker, if the job tracker knows that enough maps have ended. Returns its number and its noise.
-    pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Cluster) -> Option<(u32, f64)> {
+    /// Starts the next reducer on a worker, if the job tracker knows that enough maps have ended. Returns its number.
+    pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Cluster) -> Option<u32> {
         let (maps, reducers) = (self.spec.maps, self.spec.reducers);
         let tasks = self.tasks_mut();
         let number = tasks.reducers.len() as u32;
@@ -274,49 +261,48 @@ impl Job {
             copies: Vec::new(),
             unwritten: None,
         });
-        Some((number, self.reduce_noise(number, cluster)))
+        Some(number)
     }
 
     pub(super) fn fetch_may_begin(&mut self, reducer: u32) {
         self.tasks_mut().reducers[reducer as usize].ready = true;
     }
 
-    /// Returns the next partition for a reducer, chosen at random from those available; `None` if there is none, or if
-    /// the reducer already has the maximum number of fetches.
-    pub(super) fn next_fetch(&mut self, number: u32, cluster: &Cluster) -> Option<Fetch> {
-        let tasks = self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end");
-        let reducer = &mut tasks.reducers[number as usize];
-        if !reducer.ready || cluster.spec.parallel_fetches.is_some_and(|most| reducer.fetching >= most) {
-            return None;
-        }
-        reducer.known.extend_from_slice(&tasks.announced[reducer.heard..]);
-        reducer.heard = tasks.announced.len();
-        if reducer.known.is_empty() {
-            return None;
-        }
-        let place = reducer.draw.below(reducer.known.len() as u64) as usize;
-        let map = reducer.known.swap_remove(place);
-        let (worker, from) = (reducer.worker, tasks.maps[map as usize].worker);
-        let bytes = self.partition(map, number);
-        let reducer = &mut self.tasks_mut().reducers[number as usize];
-        if worker == from || bytes == 0 {
+    /// Begins the next fetch of a reducer over the network, of a partition chosen at random from those available; `None` if
+    /// there is none, or if the reducer already has the maximum number of fetches. A partition that is on the reducer's own
+    /// host, or empty, has arrived at once.
+    pub(super) fn next_fetch(&mut self, number: u32, now: Time, cluster: &Cluster) -> Option<Fetch> {
+        loop {
+            let tasks = self.tasks_mut();
+            let reducer = &mut tasks.reducers[number as usize];
+            if !reducer.ready || cluster.spec.parallel_fetches.is_some_and(|most| reducer.fetching >= most) {
+                return None;
+            }
+            reducer.known.extend_from_slice(&tasks.announced[reducer.heard..]);
+            reducer.heard = tasks.announced.len();
+            if reducer.known.is_empty() {
+                return None;
+            }
+            let place = reducer.draw.below(reducer.known.len() as u64) as usize;
+            let fetch = self.fetch(number, self.tasks().reducers[number as usize].known[place]);
+            let reducer = &mut self.tasks_mut().reducers[number as usize];
+            reducer.known.swap_remove(place);
+            let [worker, from] = fetch.workers;
+            if worker != from && fetch.bytes > 0 {
+                reducer.fetching += 1;
+                reducer.first_fetch.get_or_insert(now);
+                self.report.first_fetch_start_ps.get_or_insert(now.as_ps());
+                return Some(fetch);
+            }
             reducer.fetched += 1;
-            reducer.input_bytes += bytes;
-            return Some(Fetch::Local);
+            reducer.input_bytes += fetch.bytes;
         }
-        reducer.fetching += 1;
-        Some(Fetch::Remote { map, worker, from, bytes })
     }
 
-    /// Returns fetching worker, source worker and size for the repetition of a failed fetch.
-    pub(super) fn fetch_again(&self, reducer: u32, map: u32) -> (u32, u32, u64) {
-        let worker = self.tasks().reducers[reducer as usize].worker;
-        (worker, self.map_worker(map), self.partition(map, reducer))
-    }
-
-    pub(super) fn fetch_begins(&mut self, number: u32, now: Time) {
-        self.tasks_mut().reducers[number as usize].first_fetch.get_or_insert(now);
-        self.report.first_fetch_start_ps.get_or_insert(now.as_ps());
+    /// Returns the fetch of a map's partition by a reducer, for the first time or after a failure.
+    pub(super) fn fetch(&self, reducer: u32, map: u32) -> Fetch {
+        let workers = [self.tasks().reducers[reducer as usize].worker, self.map_worker(map)];
+        Fetch { map, workers, bytes: self.partition(map, reducer) }
     }
 
     /// Records that a partition has arrived over the network.
@@ -330,8 +316,8 @@ impl Job {
         reducer.input_bytes += bytes;
     }
 
-    /// Ends a fetch. Returns `Some` once, when the reducer has every partition.
-    pub(super) fn end_fetch(&mut self, number: u32, now: Time, cluster: &Cluster) -> Option<Fetched> {
+    /// Ends a fetch. Returns the bytes of all partitions once, when the reducer has every one.
+    pub(super) fn end_fetch(&mut self, number: u32, now: Time) -> Option<u64> {
         let maps = self.spec.maps;
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         if reducer.fetched < maps || reducer.has_everything.is_some() {
@@ -340,12 +326,10 @@ impl Job {
         reducer.has_everything = Some(now);
         let (started, input_bytes) = (reducer.started, reducer.input_bytes);
         let shuffle = reducer.first_fetch.map(|first| reducer.last_byte.saturating_since(first));
-        if let Some(shuffle) = shuffle {
-            self.shuffles.push(shuffle);
-        }
+        self.shuffles.extend(shuffle);
         self.report.fetch_task_ps += now.saturating_since(started).as_ps();
         self.report.last_fetch_end_ps = Some(now.as_ps());
-        Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
+        Some(input_bytes)
     }
 
     /// Begins the output of a reducer, with `copies` copies to other workers.

@@ -148,16 +148,15 @@ impl MapReduce {
         }
         for number in &self.active {
             let job = &mut self.jobs[*number as usize];
-            let Some(started) = job.start_map(worker, out.now, &self.cluster) else { continue };
+            let Some((map, is_local)) = job.start_map(worker, out.now) else { continue };
             place.free_map_slots -= 1;
-            let (job_number, map) = (*number, started.map);
-            if started.is_local {
-                let span =
-                    self.cluster.spec.map(job.cost(), job.split(map), job.map_output(map), started.noise);
-                out.after(span, Token::MapEnds { job: job_number, map }.pack());
+            let noise = job.map_noise(map, &self.cluster);
+            if is_local {
+                let span = self.cluster.spec.map(job.cost(), job.split(map), job.map_output(map), noise);
+                out.after(span, Token::MapEnds { job: *number, map }.pack());
             } else {
-                let span = self.cluster.spec.start_up(job.cost(), started.noise);
-                out.after(span, Token::ReadInput { job: job_number, map }.pack());
+                let span = self.cluster.spec.start_up(job.cost(), noise);
+                out.after(span, Token::ReadInput { job: *number, map }.pack());
             }
             return true;
         }
@@ -203,9 +202,9 @@ impl MapReduce {
         }
         for number in &self.active {
             let job = &mut self.jobs[*number as usize];
-            let Some((reducer, noise)) = job.start_reducer(worker, out.now, &self.cluster) else { continue };
+            let Some(reducer) = job.start_reducer(worker, out.now, &self.cluster) else { continue };
             place.free_reduce_slots -= 1;
-            let span = self.cluster.spec.start_up(job.cost(), noise);
+            let span = self.cluster.spec.start_up(job.cost(), job.reduce_noise(reducer, &self.cluster));
             out.after(span, Token::FetchBegins { job: *number, reducer }.pack());
             return true;
         }
@@ -214,24 +213,24 @@ impl MapReduce {
 
     /// Begins the fetches that a reducer may make. When nothing is left to fetch, the reducer starts to reduce.
     fn fetch_more(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
-        let job = &mut self.jobs[number as usize];
-        while let Some(fetch) = job.next_fetch(reducer, &self.cluster) {
-            match fetch {
-                Fetch::Local => {}
-                Fetch::Remote { map, worker, from, bytes } => {
-                    job.fetch_begins(reducer, out.now);
-                    let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
-                    let token = Token::Fetch { job: number, reducer, map }.pack();
-                    let group = Some(group_of(number, reducer));
-                    out.transfer(token, group, hosts, [self.cluster.spec.request_bytes, bytes]);
-                }
-            }
+        while let Some(fetch) = self.jobs[number as usize].next_fetch(reducer, out.now, &self.cluster) {
+            self.fetch(number, reducer, &fetch, out);
         }
-        if let Some(task) = job.end_fetch(reducer, out.now, &self.cluster) {
+        let job = &mut self.jobs[number as usize];
+        if let Some(input_bytes) = job.end_fetch(reducer, out.now) {
             out.group_ends(group_of(number, reducer));
-            let span = self.cluster.spec.reduce(job.cost(), task.input_bytes, task.noise);
+            let noise = job.reduce_noise(reducer, &self.cluster);
+            let span = self.cluster.spec.reduce(job.cost(), input_bytes, noise);
             out.after(span, Token::OutputBegins { job: number, reducer }.pack());
         }
+    }
+
+    /// Requests a partition for a reducer.
+    fn fetch(&self, job: u32, reducer: u32, fetch: &Fetch, out: &mut Out<'_>) {
+        let hosts = fetch.workers.map(|worker| self.workers[worker as usize].host);
+        let token = Token::Fetch { job, reducer, map: fetch.map }.pack();
+        let bytes = [self.cluster.spec.request_bytes, fetch.bytes];
+        out.transfer(token, Some(group_of(job, reducer)), hosts, bytes);
     }
 
     /// Writes a reducer's output to its local disk, and over the network as HDFS does: to a second host and from there
@@ -308,11 +307,7 @@ impl Application for MapReduce {
                 self.fetch_more(job, reducer, out);
             }
             Token::Fetch { job, reducer, map } => {
-                let asked = &self.jobs[job as usize];
-                let (worker, from, bytes) = asked.fetch_again(reducer, map);
-                let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
-                let group = Some(group_of(job, reducer));
-                out.transfer(token, group, hosts, [self.cluster.spec.request_bytes, bytes]);
+                self.fetch(job, reducer, &self.jobs[job as usize].fetch(reducer, map), out);
             }
             Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
             Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),

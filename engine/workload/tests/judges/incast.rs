@@ -35,16 +35,6 @@ fn persistent_connections_are_opened_at_the_start_one_for_each_server_even_on_on
 }
 
 #[test]
-fn when_every_round_fails_there_is_no_distribution_and_it_still_ends() {
-    let done = run(&incast(&json!({})), 4, |_, _| (9, Outcome::Failed));
-    let report = done.report(0);
-    assert_eq!(
-        (&report["rounds_ps"], &report["failed"], &report["finished_ps"]),
-        (&Value::Null, &json!(9), &json!(27))
-    );
-}
-
-#[test]
 fn jitter_is_uniform_below_its_bound_and_a_round_lasts_to_its_last_answer() {
     let (below, takes) = (1_000_000, 5_000_000);
     let servers: Vec<_> = (0..300).map(|number| 1 + number % 20).collect();

@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 use workload::{Connection, Outcome};
 
-use super::driver::{describe, ps, run, run_evenly, run_until, Run, LINK_BPS, OVERHEAD, SECOND};
+use super::driver::{describe, ps, run_evenly, run_until, Run, LINK_BPS, OVERHEAD, SECOND};
 use super::stats::{check_dispersion, check_distribution, check_even, check_mean, exponential, gaps};
 
 const MILLISECOND: u64 = SECOND / 1000;
@@ -66,19 +66,6 @@ fn over_a_persistent_connection_calls_wait_as_at_a_server_with_a_queue() {
     assert_eq!(ps(&report["max_ps"]), *times.iter().max().unwrap());
     let waits = ps(&report["mean_ps"]) as f64 / service as f64 - 1.0;
     assert!((waits - 0.75).abs() < 0.03, "{waits}");
-}
-
-#[test]
-fn calls_that_fail_are_counted_and_not_measured() {
-    let mut number = 0_u64;
-    let done = run(&rpc(1, &json!({"duration_ps": SECOND})), 2, |_, _| {
-        number += 1;
-        (number, if number % 3 == 0 { Outcome::Failed } else { Outcome::Finished })
-    });
-    let (report, calls) = (done.report(0), done.transfers.len() as u64);
-    assert_eq!(report["failed"], calls / 3);
-    assert_eq!(ps(&report["response_ps"]["count"]), calls - calls / 3);
-    assert_eq!(done.under_way(), 0);
 }
 
 #[test]
