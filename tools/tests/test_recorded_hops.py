@@ -66,7 +66,7 @@ def test_pcapng_follows_a_packet_over_links_with_reasons(
         packets = list(reader)
         interfaces = reader.interfaces
     assert len(packets) == count == sum(1 for _ in recording.visits())
-    ports = recording.ports()
+    ports = recording.ports
     assert len(interfaces) == len(ports)
     # Data frames as sent by the sender's NIC and each switch: headers only, with the original length.
     assert {len(data) for data, _ in packets} <= set(range(40, pcapng.SNAP_BYTES + 1))
