@@ -48,8 +48,12 @@ def test_a_topology_of_the_tutorials_is_read_with_its_routes_delays_and_rates():
     assert (host.ipv4, host.gateway) == (IPv4Interface("10.0.1.1/24"), IPv4Address("10.0.1.254"))
     assert host.neighbours == {IPv4Address("10.0.1.254"): "02:00:00:00:01:fe"}
     first, _, core, _ = read.links
-    assert (first.a, first.b, int(first.rate), int(first.delay)) == (("h1", 0), ("s1", 1), 10**9, 0)
-    assert (core.a, core.b, int(core.rate), int(core.delay)) == (("s1", 3), ("s2", 3), 10**7, 10**8)
+    for link, one, other, rate_bps, delay_ps in (
+        (first, ("h1", 0), ("s1", 1), 10**9, 0),
+        (core, ("s1", 3), ("s2", 3), 10**7, 10**8),
+    ):
+        assert (*link["a"].values(),) == one and (*link["b"].values(),) == other
+        assert (link["rate_bps"], link["delay_ps"]) == (rate_bps, delay_ps)
     assert [switch.device_id for switch in read.switches.values()] == [0, 1]
 
 
