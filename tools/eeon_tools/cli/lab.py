@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.options import FILE, FOLDER, QuantityType, json_option
 from eeon_control.cli.output import console, print_json
-from eeon_control.units import DataRate
+from eeon_control.units import DataRate, Duration
 
 from eeon_tools.cli.support import reports_errors, seed_option
 from eeon_tools.errors import InputError
@@ -135,7 +135,7 @@ def _typed() -> Iterator[str]:
 
 def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     from eeon_tools.lab import parse
-    from eeon_tools.lab.commands import Wait, help_text
+    from eeon_tools.lab.commands import help_text
 
     word = line.strip()
     if word == "help":
@@ -147,8 +147,8 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
         _report(running)
     else:
         command = parse(line, running.topology.hosts)
-        if isinstance(command, Wait):
-            running.wait(int(command.duration))
+        if isinstance(command, Duration):
+            running.wait(int(command))
             return []
         done = running.run(*command)
         if not as_json:
