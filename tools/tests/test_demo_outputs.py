@@ -55,12 +55,6 @@ def test_the_picture_says_who_was_dropped_how_much_was_saved_and_is_the_same_eac
     assert len(drawn) < 300_000
 
 
-def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
-    assert len(RUNS) == len(set(RUNS)) == 12
-    assert {run.aqm for run in RUNS} == {"drop_tail", "red_ect", "red_ack_syn", "mark_threshold"}
-    assert {run.eee for run in RUNS} == {"off", "standard", "120us100"}
-
-
 @pytest.mark.system
 def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path) -> None:
     from eeon_tools.demo import runs
