@@ -138,13 +138,14 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     from eeon_tools.lab.commands import help_text
 
     word = line.strip()
+    # Text is not for the reader of JSON.
     if word == "help":
-        click.echo(help_text())
+        click.echo(help_text(), err=as_json)
     elif word == "hosts":
         for host in running.topology.hosts.values():
-            click.echo(f"{host.name}  {host.ipv4}  {host.mac}")
+            click.echo(f"{host.name}  {host.ipv4}  {host.mac}", err=as_json)
     elif word == "report":
-        _report(running)
+        _report(running).show(console(stderr=as_json))
     else:
         command = parse(line, running.topology.hosts)
         if isinstance(command, Duration):
@@ -158,7 +159,7 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     return []
 
 
-def _report(running: Lab) -> None:
+def _report(running: Lab) -> Rows:
     report = running.report()
     deepest: dict[str, int] = {}
     for queue in report["queue_depth"]["queues"]:
@@ -173,4 +174,4 @@ def _report(running: Lab) -> None:
         )
         for switch in report["switches"]
     ]
-    Rows(("switch", "in", "out", "dropped", "deepest queue, B"), rows).show(console())
+    return Rows(("switch", "in", "out", "dropped", "deepest queue, B"), rows)

@@ -198,6 +198,8 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
         for number, (name, switch) in enumerate(file.switches.items())
     }
     for name, switch in file.switches.items():
+        if name in file.hosts:
+            raise InputError(path, f"switches.{name}", "is the name of a host, too; rename one of them")
         if switch.cli_input is not None:
             raise InputError(
                 path,
