@@ -110,7 +110,8 @@ def run_all(trace: Path, count: int) -> Generator[tuple[DemoRun, RunResult | Mod
     """Executes all runs, `count` at a time, and yields their results as they arrive; then the page's data
     about the runs in SHOWN. Raises ReplayError for a run that failed."""
     # The page's data come last, so that the table and the picture do not wait for them.
-    jobs = [_Job(run, trace, run_one) for run in RUNS] + [_Job(run, trace, look_into) for run in SHOWN]
+    jobs: list[_Job] = [(run_one, run, trace) for run in RUNS]
+    jobs += [(look_into, run, trace) for run in SHOWN]
     with closing(Pool(_done, count, _died)) as pool:
         for run, found in pool.run(jobs):
             if isinstance(found, ReplayError):
@@ -118,20 +119,18 @@ def run_all(trace: Path, count: int) -> Generator[tuple[DemoRun, RunResult | Mod
             yield run, found
 
 
-@dataclass(frozen=True)
-class _Job:
-    run: DemoRun
-    trace: Path
-    work: Callable[[DemoRun, Path], RunResult | Model]
+_Job = tuple[Callable[[DemoRun, Path], RunResult | Model], DemoRun, Path]
 
 
 def _done(job: _Job) -> tuple[DemoRun, RunResult | Model | ReplayError]:
+    work, run, trace = job
     try:
-        return job.run, job.work(job.run, job.trace)
+        return run, work(run, trace)
     except (ToolsError, EeonError, OSError) as error:
         # Not every one of them can be sent to another process.
-        return job.run, ReplayError(str(error))
+        return run, ReplayError(str(error))
 
 
 def _died(job: _Job, cause: str) -> tuple[DemoRun, RunResult | Model | ReplayError]:
-    return job.run, ReplayError(f"the process of the run `{job.run.name}` {cause}")
+    _, run, _ = job
+    return run, ReplayError(f"the process of the run `{run.name}` {cause}")

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eeon_control.routing.flow_hash import Flow
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import InputError
@@ -24,26 +25,26 @@ if TYPE_CHECKING:
     from eeon_engine.hops import FlowFilter, HopFilter
 
 KINDS = ("marked", "dropped", "held")
-_PROTOCOLS = {"tcp": 6, "udp": 17}
 _LIMIT = 16_000_000
 _IDLE_PS = 3_600 * 10**12
 
 
 def parse_flow(text: str, topology: Topology) -> FlowFilter:
     """Parses `tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name
-    or address. Raises InputError for any other form."""
+    or address. Raises InputError or EeonError for any other form."""
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 5 or parts[0].lower() not in _PROTOCOLS:
+    if len(parts) != 5 or parts[0].lower() not in ("tcp", "udp"):
         raise InputError(
             "--flow", text[:80], "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT: tcp,h1,40000,h3,5000"
         )
     protocol, source, source_port, destination, destination_port = parts
+    flow = Flow.parse(f"{protocol},{source_port},{destination_port}")
     return {
-        "protocol": _PROTOCOLS[protocol.lower()],
+        "protocol": flow.protocol,
         "source": _address(source, topology),
-        "source_port": _port(source_port),
+        "source_port": flow.source_port,
         "destination": _address(destination, topology),
-        "destination_port": _port(destination_port),
+        "destination_port": flow.destination_port,
     }
 
 
@@ -57,12 +58,6 @@ def _address(text: str, topology: Topology) -> str:
         raise InputError(
             "--flow", text[:80], f"is neither a host of {topology.name} nor an IP address"
         ) from None
-
-
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 1 << 16:
-        return int(text)
-    raise InputError("--flow", text[:80], "is not a port; ports are 0 to 65535")
 
 
 def find_packet(
