@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from eeon_control.topology import Topology
@@ -24,6 +24,7 @@ _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 _NAMESPACES = Path("/run/netns")
 _INTERFACES = Path("/sys/class/net")
 _END_SECS = 5.0
+_POLL_SECS = 0.02
 _IFF_UP = 1  # netdevice(7)
 
 
@@ -148,15 +149,21 @@ def remove(state: State) -> list[str]:
 def end(processes: Iterable[Process]) -> None:
     """Ends processes by SIGTERM, and after some seconds by SIGKILL."""
     left = list(processes)
-    for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         for process in left:
             process.signal(number)
-        deadline = time.monotonic() + seconds
-        while left and time.monotonic() < deadline:
-            time.sleep(0.02)
-            left = [process for process in left if process.is_alive]
-        if not left:
+        if comes_true(lambda: not any(process.is_alive for process in left), _END_SECS):
             return
+
+
+def comes_true(condition: Callable[[], bool], seconds: float) -> bool:
+    """Waits for a condition, for at most `seconds`; returns whether it holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_SECS)
+    return True
 
 
 def _end_processes(namespace: str) -> None:
