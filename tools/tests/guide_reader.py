@@ -101,6 +101,9 @@ class Reader:
             if "file" in block.words:
                 (self.folder / block.words["file"]).write_text(self._inward(block.text), encoding="utf-8")
             return None
+        if "in" in block.words:
+            source = _REPOSITORY / block.words["in"]
+            self.folder = shutil.copytree(source, self.folder / source.name)
         # The terminal has the usual width, or more where a table contains the machine's name.
         self.environment["COLUMNS"] = block.words.get("columns", _COLUMNS)
         name = block.words.get("on")
