@@ -88,8 +88,6 @@ def up(
 
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
-        for place in loaded.unknown:
-            click.echo(f"{topology}: {place}: ignored; a lab does not use this key", err=True)
         for note in loaded.notes:
             click.echo(f"{topology}: {note}", err=True)
         for host in loaded.hosts.values():

@@ -100,10 +100,8 @@ class LabTopology:
     switches: Mapping[str, LabSwitch]
     links: Sequence[LinkSpec]
     cpu_port: int = CPU_PORT
-    unknown: tuple[str, ...] = ()
-    """Unknown keys of its file, each with its place."""
     notes: tuple[str, ...] = ()
-    """Remarks on values that may be mistakes, each with their places."""
+    """Remarks on unknown keys and on values that may be mistakes, each with its place."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
@@ -214,12 +212,16 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     _check_links(path, hosts, links)
     extra = {f"hosts.{name}": host.model_extra for name, host in file.hosts.items()}
     extra |= {f"switches.{name}": switch.model_extra for name, switch in file.switches.items()}
-    keys = [f"{place}.{key}" for place, unknown in extra.items() for key in unknown or ()]
-    notes = list(_check_addresses(path, hosts.values()))
+    notes = [
+        f"{place}.{key}: ignored; a lab does not use this key"
+        for place, unknown in extra.items()
+        for key in unknown or ()
+    ]
+    notes += _check_addresses(path, hosts.values())
     bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
     if bare:
         notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
-    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), tuple(notes))
+    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(notes))
 
 
 def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
