@@ -46,7 +46,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
     needs_plots(str(output / "report.html"))
     from eeon_control import topology as topologies
 
-    from eeon_tools.demo import page, picture, runs, summary
+    from eeon_tools.demo import page, picture, runs
     from eeon_tools.demo.findings import findings
     from eeon_tools.replay.result import RunResult
     from eeon_tools.report.page import explain_command, layers, section
@@ -78,7 +78,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
             click.echo(f"{output / name} after {time.monotonic() - started:.1f} s")
 
         click.echo()
-        text = summary.summarise(seed, [(run, done[run]) for run in runs.RUNS])
+        text = runs.summarise(seed, [(run, done[run]) for run in runs.RUNS])
         write_text(output / "summary.json", text)
         written("picture.svg", picture.picture(results))
         models.update((run, model) for run, model in made if not isinstance(model, RunResult))
