@@ -26,6 +26,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from eeon_tools.errors import InputError
 from eeon_tools.json_files import content_of, parse_json
+from eeon_tools.trace.frames import mac_bytes
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import EndSpec, LinkSpec
@@ -230,7 +231,9 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
     macs: dict[str, str] = {}
     places: dict[IPv4Address, list[str]] = {}
     for host in hosts:
-        problem = "is a group address or zero" if not _is_of_one(host.mac) else ""
+        octets = mac_bytes(host.mac)
+        # The lowest bit of the first octet is set in group addresses (IEEE 802).
+        problem = "" if any(octets) and not octets[0] & 1 else "is a group address or zero"
         if host.mac in macs:
             problem = f"is already the address of {macs[host.mac]}"
         if problem:
@@ -241,12 +244,6 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
     for address, found in places.items():
         if len(found) > 1:
             yield f"{', '.join(found)}: hosts share {address}; give each its own, unless that is meant"
-
-
-def _is_of_one(mac: str) -> bool:
-    """Returns whether a MAC address is one station's: not zero, and its group bit not set (IEEE 802)."""
-    octets = bytes.fromhex(mac.replace(":", ""))
-    return any(octets) and not octets[0] & 1
 
 
 def _read(path: Path) -> _TopologyFile:
