@@ -33,7 +33,7 @@ def parse_flow(text: str, topology: Topology) -> FlowFilter:
     """Parses `tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name
     or address. Raises InputError or EeonError for any other form."""
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 5 or parts[0].lower() not in ("tcp", "udp"):
+    if len(parts) != 5 or not all(parts) or parts[0].lower() not in ("tcp", "udp"):
         raise InputError(
             "--flow", text[:80], "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT: tcp,h1,40000,h3,5000"
         )
