@@ -5,6 +5,7 @@ are removed.
 """
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
@@ -18,9 +19,10 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import plan
 from eeon_tools.live.plan import End
-from eeon_tools.live.state import Process, State, has_root
+from eeon_tools.live.state import Process, State
 
 _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
+_NO_OFFLOADS = [word for offload in _OFFLOADS for word in (offload, "off")]
 _NAMESPACES = Path("/run/netns")
 _INTERFACES = Path("/sys/class/net")
 _END_SECS = 5.0
@@ -37,7 +39,7 @@ def check_possible() -> None:
         raise UnavailableError(
             f"a live fabric needs {' and '.join(missing)} on PATH (packages iproute2 and ethtool)"
         )
-    if not has_root():
+    if os.geteuid() != 0:
         raise UnavailableError("a live fabric needs root: it makes network namespaces and veth pairs")
 
 
@@ -81,12 +83,12 @@ def make(topology: Topology, state: State) -> None:
         ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
         if ipv6.exists():
             ipv6.write_text("1")
-        _run("ethtool", "-K", name, *_switched_off())
+        _run("ethtool", "-K", name, *_NO_OFFLOADS)
     run_batch([f"link set {name} up" for name in here])
     for host in topology.hosts.values():
         namespace = state.namespaces[host.name]
         inside = ("ip", "netns", "exec", namespace)
-        _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
+        _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_NO_OFFLOADS)
         _write_settings(inside)
         run_batch(plan.host_commands(host), namespace)
 
@@ -187,10 +189,6 @@ def _add(first: End, second: End) -> str:
         return f"name {one.interface}{where} mtu {plan.MTU_BYTES} address {one.mac}"
 
     return f"link add {described(first)} type veth peer {described(second)}"
-
-
-def _switched_off() -> list[str]:
-    return [word for offload in _OFFLOADS for word in (offload, "off")]
 
 
 def _write_settings(inside: Sequence[str]) -> None:

@@ -145,7 +145,7 @@ def restart(name: str, switch: str) -> Process:
     if record.supervisor is None or not record.supervisor.is_alive:
         raise UnavailableError("`eeon fabric up` is no longer running; `eeon fabric down` removes the rest")
     interfaces = plan.interfaces(name, topology.switches[switch]).values()
-    switches.stop([record.switches[switch]])
+    network.end([record.switches[switch]])
     # The process that watches the fabric sets the links of an ended switch down.
     network.comes_true(lambda: not network.any_up(interfaces), _LINKS_SECS)
     network.set_links(interfaces, up=True)
@@ -157,7 +157,7 @@ def restart(name: str, switch: str) -> Process:
 
 
 def _remove(record: State, *, keeps_logs: bool = False) -> None:
-    switches.stop({*record.switches.values(), *state.marked(record.mark)})
+    network.end({*record.switches.values(), *state.marked(record.mark)})
     left = network.remove(record)
     if left:
         raise UnavailableError(f"not removed: {', '.join(left)}; `eeon fabric down` tries again")
