@@ -24,7 +24,6 @@ from eeon_tools.trace.frames import ECN_NAMES
 if TYPE_CHECKING:
     from eeon_engine.hops import FlowFilter, HopFilter
 
-KINDS = ("marked", "dropped", "held")
 _LIMIT = 16_000_000
 _IDLE_PS = 3_600 * 10**12
 
@@ -69,9 +68,9 @@ def find_packet(
     speed: float = 1.0,
     rules: SendRules = AS_A_NIC,
 ) -> tuple[int, int]:
-    """Returns the first packet of `kind` (one of `KINDS`; None for any packet), of `flow` and at `switch` if
-    these are given: its number in the capture, from 1, and that of its segment, which is 1 unless it was
-    segmented. Raises InputError if there is none."""
+    """Returns the first packet of `kind` (`marked`, `dropped` or `held`; None for any), of `flow` and at
+    `switch` if these are given: its number in the capture, from 1, and that of its segment, which is 1 unless
+    it was segmented. Raises InputError if there is none."""
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     topology = scene.fabric.topology
     asked = recording_filter(limit=_LIMIT)
