@@ -167,10 +167,8 @@ reference: setup ## generate from types, models and data: the Python types of wh
 	$(PY) -m eeon_experiments.reference docs/experiments.md
 	$(PY) -m eeon_experiments.readme
 
-guide: setup ## run the commands of docs/run/guide.md, docs/run/security.md and docs/p4/explain.md, and replace outputs that have changed
-	$(PY) tools/tests/guide_refresh.py docs/run/guide.md
-	$(PY) tools/tests/guide_refresh.py docs/run/security.md
-	$(PY) tools/tests/guide_refresh.py docs/p4/explain.md
+guide: setup ## run the commands of docs/run/guide.md, docs/run/security.md, docs/p4/explain.md and docs/p4/lab.md, and replace outputs that have changed
+	set -e; for page in run/guide run/security p4/explain p4/lab; do $(PY) tools/tests/guide_refresh.py docs/$$page.md; done
 
 site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read
 	$(PY) release/site/build.py out/site

@@ -11,6 +11,7 @@ The info string of a fenced block defines its kind:
     ```console loose                every line shown but `...` is printed, in any order, perhaps with others
     ```console needs=openssl        left out where a program is not on PATH
     ```console columns=200          in a terminal of that width, not of 80: names of a machine fold it
+    ```console in=examples/new_aqm  from here on in a copy of that folder of the repository
     ```console quiet                what is printed does not matter
     ```console manual               not run
 

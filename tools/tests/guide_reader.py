@@ -11,11 +11,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from unittest.mock import patch
 
 from click.testing import CliRunner
 from eeon_control import data
@@ -101,6 +101,9 @@ class Reader:
             if "file" in block.words:
                 (self.folder / block.words["file"]).write_text(self._inward(block.text), encoding="utf-8")
             return None
+        if "in" in block.words:
+            source = _REPOSITORY / block.words["in"]
+            self.folder = shutil.copytree(source, self.folder / source.name)
         # The terminal has the usual width, or more where a table contains the machine's name.
         self.environment["COLUMNS"] = block.words.get("columns", _COLUMNS)
         name = block.words.get("on")
@@ -135,7 +138,7 @@ class Reader:
         # `exec` would replace this process by another program.
         if re.match(r"eeon (?!fabric exec )[^|<>;&$(]*$", text):
             words = shlex.split(text.replace("\\\n", " "))[1:]
-            with _inside(self.folder, self.environment):
+            with chdir(self.folder), patch.dict(os.environ, self.environment, clear=True):
                 done = CliRunner().invoke(eeon_main, words, prog_name="eeon")
             if done.exception is not None and not isinstance(done.exception, SystemExit):
                 raise done.exception
@@ -169,20 +172,6 @@ class Reader:
         for found, word in self._tidy:
             text = text.replace(found, word)
         return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).lstrip("\n")
-
-
-@contextmanager
-def _inside(folder: Path, environment: dict[str, str]) -> Iterator[None]:
-    before, where = dict(os.environ), Path.cwd()
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(where)
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _free_ports() -> dict[int, int]:

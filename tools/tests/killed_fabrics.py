@@ -63,9 +63,9 @@ def _count(number: int) -> list[bool]:
 
     run = counted(subprocess.run)
     network.subprocess = type("Counted", (), {"run": staticmethod(run), "DEVNULL": subprocess.DEVNULL})  # type: ignore[assignment]
-    for holder, names in ((State, ("create", "save", "forget")), (switches, ("start", "stop"))):
-        for each in names:
-            setattr(holder, each, counted(getattr(holder, each)))
+    for each in ("create", "save", "forget"):
+        setattr(State, each, counted(getattr(State, each)))
+    switches.start, network.end = counted(switches.start), counted(network.end)
     return counting
 
 

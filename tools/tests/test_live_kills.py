@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from eeon_control.cli import main
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
-from eeon_tools.live.state import Process, State
+from eeon_tools.live.state import Process
 from killed_fabrics import killed_down, killed_up, leave_behind
 from live_fabrics import NEEDS_FABRIC, remains
 
@@ -152,21 +152,6 @@ def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
         process.signal(signal.SIGKILL)
         assert other.wait(60) == -signal.SIGKILL
     process.signal(signal.SIGKILL)  # no process has this id, or another one
-
-
-def test_claim_of_a_name_is_whole_and_refused_when_it_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "_ROOT", tmp_path)
-    first = State("one", "engine", "leaf-spine-4", mark="0123")
-    first.check_unclaimed()
-    first.create()
-    second = State("one", "bmv2", "leaf-spine-16")
-    for refused in (second.check_unclaimed, second.create):
-        with pytest.raises(UnavailableError, match="a fabric named one already exists"):
-            refused()
-    assert state.load("one") == first
-    assert [path.name for path in (tmp_path / "one").iterdir()] == ["fabric.json"]
 
 
 def test_process_is_found_by_its_fabrics_mark_and_by_no_other() -> None:

@@ -2,36 +2,35 @@
 
 import os
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from eeon_control import data
 from eeon_control import topology as topologies
+from eeon_control.topology import Host, Port, Switch, Topology
+from eeon_control.units import DataRate
 from eeon_tools.errors import InputError, UnavailableError
 from eeon_tools.live import network, plan, state, switches
 from eeon_tools.live.state import Process, State
 
 
+def alike(topology: Topology) -> tuple[list[Switch], list[Host]]:
+    """Returns switches and hosts with the same rate everywhere."""
+
+    def slow(port: Port) -> Port:
+        return replace(port, rate=DataRate(1))
+
+    switches = [replace(one, ports=tuple(map(slow, one.ports))) for one in topology.switches.values()]
+    return switches, [replace(one, port=slow(one.port)) for one in topology.hosts.values()]
+
+
 def test_a_scaled_topology_differs_in_rates_only() -> None:
     given = topologies.load("leaf-spine-4")
     scaled, text = plan.with_rates(given, Fraction(1, 10))
-    assert topologies.from_text(text) is not None
     assert [int(port.rate) for port in scaled.ports()] == [int(port.rate) // 10 for port in given.ports()]
-    for name, switch in given.switches.items():
-        other = scaled.switches[name]
-        assert (other.device_id, other.mac, other.role, other.ipv4_prefix) == (
-            switch.device_id,
-            switch.mac,
-            switch.role,
-            switch.ipv4_prefix,
-        )
-        assert [(p.number, p.peer, p.delay, p.overhead) for p in other.ports] == [
-            (p.number, p.peer, p.delay, p.overhead) for p in switch.ports
-        ]
-    assert {h.name: (h.ipv4, h.ipv6, h.mac, h.leaf) for h in scaled.hosts.values()} == {
-        h.name: (h.ipv4, h.ipv6, h.mac, h.leaf) for h in given.hosts.values()
-    }
+    assert alike(scaled) == alike(topologies.from_text(text)) == alike(given)
 
 
 @pytest.mark.parametrize("name", data.names("topologies"))
@@ -60,12 +59,18 @@ def test_a_packet_rate_is_that_of_full_frames_with_their_overhead() -> None:
     assert switches.packet_rate(1, 24) == 1
 
 
-def test_the_state_comes_back_as_it_was_saved_until_it_is_forgotten(
+def test_the_state_is_claimed_whole_and_comes_back_as_it_was_saved_until_it_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state, "_ROOT", tmp_path)
     record = State("f", "engine", "leaf-spine-4", {"h1": "f-h1"}, ["f1p1"], addresses={"leaf1": "a:1"})
+    record.check_unclaimed()
     record.create()
+    assert [path.name for path in record.folder.iterdir()] == ["fabric.json"] and state.load("f") == record
+    second = State("f", "bmv2", "leaf-spine-16")
+    for refused in (second.check_unclaimed, second.create):
+        with pytest.raises(UnavailableError, match="a fabric named f already exists"):
+            refused()
     record.switches["leaf1"] = Process.of(os.getpid())
     record.supervisor = Process.of(os.getpid())
     record.save()

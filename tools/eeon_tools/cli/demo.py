@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console
-from eeon_control.cli.terminal import Terminal
 from eeon_control.outputs import write_text
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.text import Text
 
-from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors, seed_option
+from eeon_tools.cli.support import counted_progress, needs_plots, reports_errors, seed_option
 
 if TYPE_CHECKING:
     from eeon_tools.demo.findings import Finding, Results
@@ -48,7 +46,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
     needs_plots(str(output / "report.html"))
     from eeon_control import topology as topologies
 
-    from eeon_tools.demo import page, picture, runs, summary
+    from eeon_tools.demo import page, picture, runs
     from eeon_tools.demo.findings import findings
     from eeon_tools.replay.result import RunResult
     from eeon_tools.report.page import explain_command, layers, section
@@ -63,13 +61,12 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
     done: dict[runs.DemoRun, RunResult] = {}
     models: dict[runs.DemoRun, runs.Model] = {}
     with closing(runs.run_all(trace, workers)) as made:
-        with Progress(*_COLUMNS, console=Terminal(stderr=True)) as progress:
-            task = progress.add_task(f"{workers} at a time", total=len(runs.RUNS))
+        with counted_progress(f"{workers} at a time", len(runs.RUNS), "runs", stays=True) as update:
             while len(done) < len(runs.RUNS):
                 run, result = next(made)
                 if isinstance(result, RunResult):
                     done[run] = result
-                    progress.update(task, advance=1, description=f"done: {run.name}")
+                    update(advance=1, description=f"done: {run.name}")
                 else:
                     models[run] = result
         results = {(run.aqm, run.eee): done[run] for run in runs.RUNS}
@@ -81,7 +78,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
             click.echo(f"{output / name} after {time.monotonic() - started:.1f} s")
 
         click.echo()
-        text = summary.summarise(seed, [(run, done[run]) for run in runs.RUNS])
+        text = runs.summarise(seed, [(run, done[run]) for run in runs.RUNS])
         write_text(output / "summary.json", text)
         written("picture.svg", picture.picture(results))
         models.update((run, model) for run, model in made if not isinstance(model, RunResult))
@@ -93,12 +90,6 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
         written("report.html", page.demo_page(results, found, manifest, tool))
     if not all(finding.holds for finding in found):
         raise click.ClickException("some results differ from the papers; see `not seen` above")
-
-
-_COLUMNS = (
-    ProgressText("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs"),
-    TimeElapsedColumn(),
-)  # fmt: skip
 
 
 def _print(results: Results, found: Sequence[Finding]) -> None:

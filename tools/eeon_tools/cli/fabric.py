@@ -251,6 +251,8 @@ def status(name: str, output: str) -> None:
 
     record = state.load(name)
     supervised = record.supervisor is not None and record.supervisor.is_alive
+    pids = {switch: process.pid for switch, process in record.switches.items() if process.is_alive}
+    ended = [switch for switch in record.addresses if switch not in pids]
     if output == "json":
         value = {
             "fabric": record.name,
@@ -261,8 +263,8 @@ def status(name: str, output: str) -> None:
             "folder": str(record.folder),
             "switches": {
                 switch: {
-                    "runs": _runs(record, switch),
-                    "pid": record.switches[switch].pid if _runs(record, switch) else None,
+                    "runs": switch in pids,
+                    "pid": pids.get(switch),
                     "address": address,
                     "thrift_port": record.thrift_ports.get(switch),
                 }
@@ -273,28 +275,21 @@ def status(name: str, output: str) -> None:
         }
         print_json(value)
     else:
-        _print_status(record)
+        _print_status(record, pids, ended)
     if not supervised:
         raise click.ClickException(
             "`eeon fabric up` is no longer running; `eeon fabric down` removes the rest"
         )
-    ended = [switch for switch in record.addresses if not _runs(record, switch)]
     if ended:
         raise click.ClickException(
             f"{', '.join(ended)} not running; see the logs. `eeon fabric restart SWITCH` restarts one"
         )
 
 
-def _runs(record: State, switch: str) -> bool:
-    process = record.switches.get(switch)
-    return process is not None and process.is_alive
-
-
-def _print_status(record: State) -> None:
+def _print_status(record: State, pids: Mapping[str, int], ended: list[str]) -> None:
     table = Table("switch", "process", "P4Runtime", "Thrift port", box=None, pad_edge=False)
-    ended = [switch for switch in record.addresses if not _runs(record, switch)]
     for switch, address in record.addresses.items():
-        runs = Text("ended", style="red") if switch in ended else Text(str(record.switches[switch].pid))
+        runs = Text(str(pids[switch])) if switch in pids else Text("ended", style="red")
         table.add_row(switch, runs, address, str(record.thrift_ports.get(switch, "-")))
     how = "not up" if not record.is_up else f"up without {', '.join(ended)}" if ended else "up"
     click.echo(f"{record.name}: {record.topology} on {record.target}, {how}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.options import FILE, FOLDER, QuantityType, json_option
 from eeon_control.cli.output import console, print_json
-from eeon_control.units import DataRate
+from eeon_control.units import DataRate, Duration
 
 from eeon_tools.cli.support import reports_errors, seed_option
 from eeon_tools.errors import InputError
@@ -88,8 +88,6 @@ def up(
 
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
-        for place in loaded.unknown:
-            click.echo(f"{topology}: {place}: ignored; a lab does not use this key", err=True)
         for note in loaded.notes:
             click.echo(f"{topology}: {note}", err=True)
         for host in loaded.hosts.values():
@@ -135,20 +133,21 @@ def _typed() -> Iterator[str]:
 
 def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     from eeon_tools.lab import parse
-    from eeon_tools.lab.commands import Wait, help_text
+    from eeon_tools.lab.commands import help_text
 
     word = line.strip()
+    # Text is not for the reader of JSON.
     if word == "help":
-        click.echo(help_text())
+        click.echo(help_text(), err=as_json)
     elif word == "hosts":
         for host in running.topology.hosts.values():
-            click.echo(f"{host.name}  {host.ipv4}  {host.mac}")
+            click.echo(f"{host.name}  {host.ipv4}  {host.mac}", err=as_json)
     elif word == "report":
-        _report(running)
+        _report(running).show(console(stderr=as_json))
     else:
         command = parse(line, running.topology.hosts)
-        if isinstance(command, Wait):
-            running.wait(int(command.duration))
+        if isinstance(command, Duration):
+            running.wait(int(command))
             return []
         done = running.run(*command)
         if not as_json:
@@ -158,7 +157,7 @@ def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     return []
 
 
-def _report(running: Lab) -> None:
+def _report(running: Lab) -> Rows:
     report = running.report()
     deepest: dict[str, int] = {}
     for queue in report["queue_depth"]["queues"]:
@@ -173,4 +172,4 @@ def _report(running: Lab) -> None:
         )
         for switch in report["switches"]
     ]
-    Rows(("switch", "in", "out", "dropped", "deepest queue, B"), rows).show(console())
+    return Rows(("switch", "in", "out", "dropped", "deepest queue, B"), rows)

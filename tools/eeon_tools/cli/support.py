@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 from eeon_control.cli.options import INPUT
@@ -198,15 +198,10 @@ def counted_progress(
         yield functools.partial(progress.update, progress.add_task(what, total=total))
 
 
-class PacketsDone(Protocol):
-    """Receives the number of packets done, and the total if it is known."""
-
-    def __call__(self, packets: int, of: int | None = None, /) -> None: ...
-
-
 @contextmanager
-def packet_progress(what: str) -> Iterator[PacketsDone]:
-    """Shows a line that counts packets on stderr during a `with` block, and removes it afterwards."""
+def packet_progress(what: str) -> Iterator[Callable[..., None]]:
+    """Shows a line that counts packets on stderr during a `with` block, and removes it afterwards. Yields a
+    function that receives the number of packets done, and the total if it is known."""
     columns = (SpinnerColumn(), ProgressText("{task.description}"), TimeElapsedColumn())
     err = Terminal(stderr=True)
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:

@@ -1,4 +1,4 @@
-"""The demo's trace and its twelve runs.
+"""The demo's trace, its twelve runs and their numbers.
 
 The configurations are examples that ship with the controller and name their sources: shallow buffers of 300
 KB per port (E-EON thesis, 200 packets), RED with its aggressive target delay of 100 us, marking thresholds of
@@ -7,9 +7,10 @@ KB per port (E-EON thesis, 200 packets), RED with its aggressive target delay of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import json
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, feed_of, replay
 from eeon_tools.report.model import run_model
+from eeon_tools.trace.frames import CLASS_NAMES
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.manifest import Manifest
 from eeon_tools.trace.mapreduce import Shuffle
@@ -110,7 +112,8 @@ def run_all(trace: Path, count: int) -> Generator[tuple[DemoRun, RunResult | Mod
     """Executes all runs, `count` at a time, and yields their results as they arrive; then the page's data
     about the runs in SHOWN. Raises ReplayError for a run that failed."""
     # The page's data come last, so that the table and the picture do not wait for them.
-    jobs = [_Job(run, trace, run_one) for run in RUNS] + [_Job(run, trace, look_into) for run in SHOWN]
+    jobs: list[_Job] = [(run_one, run, trace) for run in RUNS]
+    jobs += [(look_into, run, trace) for run in SHOWN]
     with closing(Pool(_done, count, _died)) as pool:
         for run, found in pool.run(jobs):
             if isinstance(found, ReplayError):
@@ -118,20 +121,47 @@ def run_all(trace: Path, count: int) -> Generator[tuple[DemoRun, RunResult | Mod
             yield run, found
 
 
-@dataclass(frozen=True)
-class _Job:
-    run: DemoRun
-    trace: Path
-    work: Callable[[DemoRun, Path], RunResult | Model]
+_Job = tuple[Callable[[DemoRun, Path], RunResult | Model], DemoRun, Path]
 
 
 def _done(job: _Job) -> tuple[DemoRun, RunResult | Model | ReplayError]:
+    work, run, trace = job
     try:
-        return job.run, job.work(job.run, job.trace)
+        return run, work(run, trace)
     except (ToolsError, EeonError, OSError) as error:
         # Not every one of them can be sent to another process.
-        return job.run, ReplayError(str(error))
+        return run, ReplayError(str(error))
 
 
 def _died(job: _Job, cause: str) -> tuple[DemoRun, RunResult | Model | ReplayError]:
-    return job.run, ReplayError(f"the process of the run `{job.run.name}` {cause}")
+    _, run, _ = job
+    return run, ReplayError(f"the process of the run `{run.name}` {cause}")
+
+
+def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> str:
+    """Returns the text of summary.json: the numbers in a fixed format, in which latencies of a class without
+    deliveries are null. Raises ReplayError if the runs used different traces or programs."""
+    digests = {result.program_digest for _, result in runs}
+    traces = {(result.trace, result.trace_sha256) for _, result in runs}
+    if len(digests) != 1 or len(traces) != 1:
+        raise ReplayError("the trace or the P4 program changed while the demo ran; run it again")
+    document = {
+        "program_digest": digests.pop(),
+        "trace": traces.pop()[0],
+        "seed": seed,
+        "runs": [
+            {
+                "name": run.name,
+                "aqm": run.aqm,
+                "eee": run.eee,
+                "packets": {name: asdict(result.packets[name]) for name in CLASS_NAMES},
+                "latency_us": {name: asdict(result.latency_us[name]) for name in CLASS_NAMES},
+                "energy_joules": asdict(result.energy_joules),
+                "reordered": result.reordered,
+                "wall_seconds": round(result.wall_seconds, 3),
+                "p4_passes": result.p4_passes,
+            }
+            for run, result in runs
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"

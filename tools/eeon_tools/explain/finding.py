@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eeon_control.routing.flow_hash import Flow
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import InputError
@@ -23,27 +24,26 @@ from eeon_tools.trace.frames import ECN_NAMES
 if TYPE_CHECKING:
     from eeon_engine.hops import FlowFilter, HopFilter
 
-KINDS = ("marked", "dropped", "held")
-_PROTOCOLS = {"tcp": 6, "udp": 17}
 _LIMIT = 16_000_000
 _IDLE_PS = 3_600 * 10**12
 
 
 def parse_flow(text: str, topology: Topology) -> FlowFilter:
     """Parses `tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name
-    or address. Raises InputError for any other form."""
+    or address. Raises InputError or EeonError for any other form."""
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 5 or parts[0].lower() not in _PROTOCOLS:
+    if len(parts) != 5 or not all(parts) or parts[0].lower() not in ("tcp", "udp"):
         raise InputError(
             "--flow", text[:80], "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT: tcp,h1,40000,h3,5000"
         )
     protocol, source, source_port, destination, destination_port = parts
+    flow = Flow.parse(f"{protocol},{source_port},{destination_port}")
     return {
-        "protocol": _PROTOCOLS[protocol.lower()],
+        "protocol": flow.protocol,
         "source": _address(source, topology),
-        "source_port": _port(source_port),
+        "source_port": flow.source_port,
         "destination": _address(destination, topology),
-        "destination_port": _port(destination_port),
+        "destination_port": flow.destination_port,
     }
 
 
@@ -59,12 +59,6 @@ def _address(text: str, topology: Topology) -> str:
         ) from None
 
 
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 1 << 16:
-        return int(text)
-    raise InputError("--flow", text[:80], "is not a port; ports are 0 to 65535")
-
-
 def find_packet(
     scene: Scene,
     capture: Path,
@@ -74,9 +68,9 @@ def find_packet(
     speed: float = 1.0,
     rules: SendRules = AS_A_NIC,
 ) -> tuple[int, int]:
-    """Returns the first packet of `kind` (one of `KINDS`; None for any packet), of `flow` and at `switch` if
-    these are given: its number in the capture, from 1, and that of its segment, which is 1 unless it was
-    segmented. Raises InputError if there is none."""
+    """Returns the first packet of `kind` (`marked`, `dropped` or `held`; None for any), of `flow` and at
+    `switch` if these are given: its number in the capture, from 1, and that of its segment, which is 1 unless
+    it was segmented. Raises InputError if there is none."""
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     topology = scene.fabric.topology
     asked = recording_filter(limit=_LIMIT)

@@ -50,8 +50,9 @@ _LEFT_OUT: Mapping[Reason, str] = {
 class Journey:
     """The history of one packet and its copies in one switch.
 
-    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as it arrived.
-    `end_ps`: the time up to which the switch was run. `is_cut`: there were more steps than the engine keeps.
+    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as
+    captured, or as it arrived once it has. `end_ps`: the time up to which the switch was
+    run. `is_cut`: there were more steps than the engine keeps.
     """
 
     title: str
@@ -59,6 +60,27 @@ class Journey:
     steps: list[JourneyStep] = field(default_factory=list)
     end_ps: int = 0
     is_cut: bool = False
+    _packets: set[int] = field(default_factory=set)
+
+    def take(self, switch: SwitchHandle) -> int:
+        """Adds what the switch has recorded since the last call of the first packet with the bytes of `frame`
+        and of its copies: frames sent at the same time and of the same class share a tag. Returns how many of
+        them are still inside."""
+        from eeon_engine.json_documents import take_journey
+
+        told = take_journey(switch)
+        for step in told["steps"]:
+            if step["step"] == "arrived" and not self._packets:
+                arrived = bytes.fromhex(step["frame"])
+                if _is_same(arrived, self.frame):
+                    self._packets.add(step["packet"])
+                    self.frame = arrived
+            elif step["step"] == "copied" and step["packet"] in self._packets:
+                self._packets.add(step["to"])
+            if step["packet"] in self._packets:
+                self.steps.append(step)
+        self.is_cut |= told["is_cut"] or len(self.steps) >= _MAX_STEPS
+        return told["inside"]
 
     @property
     def root(self) -> int:
@@ -66,7 +88,7 @@ class Journey:
         return self.steps[0]["packet"]
 
     def packets(self) -> list[int]:
-        """Returns the packet and its copies, in order of number."""
+        """Returns the packet and its copies, in order of number; no copy without a step."""
         return sorted({step["packet"] for step in self.steps})
 
     def of_packet(self, packet: int) -> list[JourneyStep]:
@@ -76,10 +98,7 @@ class Journey:
     def is_over(self) -> bool:
         """Returns whether the packet has arrived, and it and all its copies have left or are lost."""
         ended = {step["packet"] for step in self.steps if step["step"] in ("sent", "dropped")}
-        return bool(self.steps) and ended == {step["packet"] for step in self.steps} | self._copies()
-
-    def _copies(self) -> set[int]:
-        return {step["to"] for step in self.steps if step["step"] == "copied"}
+        return bool(self.steps) and ended == self._packets
 
 
 def follow(
@@ -109,13 +128,12 @@ def follow_capture(
 @dataclass
 class Way:
     """The history of one packet of a capture, or of one of its segments, from its sender on. `title`: names
-    it. `journeys`: by switch, in order of its path. `leaf`: the sender's. Times are picoseconds, or None:
+    it. `journeys`: by switch, in order of its path. Times are picoseconds, or None:
     `left_ps` when the sender's NIC began to send it, `delivered_ps` when `receiver` had its last bit."""
 
     number: int
     title: str
     sender: str
-    leaf: str
     frame_bytes: int
     offered_ps: int
     journeys: dict[str, Journey] = field(default_factory=dict)
@@ -179,25 +197,25 @@ def follow_way(
         handle.follow(tag)
     at_hosts = [(name, 0) for name in fabric.topology.hosts]
     hops.record(twin, {"kinds": ["offered", "sent", "delivered", "dropped"], "ports": at_hosts})
-    found = {each: _Fetched(handle, wanted.captured) for each, handle in handles.items()}
+    journeys = {each: Journey("", wanted.captured) for each in handles}
     twin.feed(*flat([wanted]))
     for chunk in _chunks(later):
-        if _is_over(fabric.topology, found):
+        if _is_over(fabric.topology, journeys):
             break
         twin.feed(*flat(chunk))
         twin.run_until(chunk[-1].at_ps)
-        for each in found.values():
-            each.fetch()
-    if not _is_over(fabric.topology, found):
+        for each, journey in journeys.items():
+            journey.take(handles[each])
+    if not _is_over(fabric.topology, journeys):
         twin.run_to_idle(wanted.at_ps + _LIMIT_PS)
-        for each in found.values():
-            each.fetch()
+        for each, journey in journeys.items():
+            journey.take(handles[each])
     twin.run_until(twin.now_ps + _LAST_LINK_PS)
-    passed = {name: each.journey for name, each in found.items() if each.journey.steps}
-    way = Way(number, title, sender.name, sender.leaf, wanted.frame_bytes, wanted.at_ps)
-    for name in sorted(passed, key=lambda name: passed[name].steps[0]["at_ps"]):
-        way.journeys[name] = passed[name]
-        passed[name].end_ps = twin.now_ps
+    way = Way(number, title, sender.name, wanted.frame_bytes, wanted.at_ps)
+    passed = [(each, journey) for each, journey in journeys.items() if journey.steps]
+    for each, journey in sorted(passed, key=lambda one: one[1].steps[0]["at_ps"]):
+        way.journeys[each] = journey
+        journey.end_ps = twin.now_ps
     _at_hosts(way, twin, sent + 1)
     return way
 
@@ -220,19 +238,18 @@ def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, Switch
     return twin, handles
 
 
-def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
+def _is_over(topology: Topology, journeys: Mapping[str, Journey]) -> bool:
     """Returns whether the packet and its copies have left all switches that they reached, and have reached
     every next node."""
-    journeys = {name: each.journey for name, each in found.items()}
     begun = {name: journey for name, journey in journeys.items() if journey.steps}
-    if not begun or not all(journey.is_over() for journey in begun.values()):
-        return False
-    for name, journey in begun.items():
-        for step in journey.steps:
-            port = topology.port(f"{name}:{step['port']}") if step["step"] == "sent" else None
-            if port is not None and port.peer.node in journeys and port.peer.node not in begun:
-                return False
-    return True
+    left = {
+        f"{name}:{step['port']}"
+        for name, journey in begun.items()
+        for step in journey.steps
+        if step["step"] == "sent"
+    }
+    towards = {port.peer.node for port in topology.ports() if port.name in left} & journeys.keys()
+    return bool(begun) and towards <= begun.keys() and all(journey.is_over() for journey in begun.values())
 
 
 def _at_hosts(way: Way, twin: Twin, packet: int) -> None:
@@ -248,41 +265,6 @@ def _at_hosts(way: Way, twin: Twin, packet: int) -> None:
             way.left_ps = event.at_ps
         elif event.kind == "delivered":
             way.delivered_ps, way.receiver = event.at_ps, event.node
-
-
-class _Fetched:
-    """The steps that one switch has recorded so far of the packet with these bytes."""
-
-    def __init__(self, handle: SwitchHandle, captured: bytes) -> None:
-        self._handle = handle
-        self._captured = captured
-        self._steps: list[JourneyStep] = []
-        self.journey = Journey("", captured)
-
-    def fetch(self) -> Journey:
-        from eeon_engine.json_documents import take_journey
-
-        told = take_journey(self._handle)
-        self._steps += told["steps"]
-        self.journey.is_cut |= told["is_cut"]
-        self.journey.steps = _of_frame(self._steps, self._captured)
-        if self.journey.steps:
-            first = self.journey.steps[0]
-            assert first["step"] == "arrived", "the packet is known by its arrival"
-            self.journey.frame = bytes.fromhex(first["frame"])
-        return self.journey
-
-
-def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
-    """Returns the steps of the first packet that equals the captured one, and of its copies: frames sent at
-    the same time and of the same class share a tag."""
-    wanted: set[int] = set()
-    for step in steps:
-        if step["step"] == "arrived" and not wanted and _is_same(bytes.fromhex(step["frame"]), captured):
-            wanted.add(step["packet"])
-        elif step["step"] == "copied" and step["packet"] in wanted:
-            wanted.add(step["to"])
-    return [step for step in steps if step["packet"] in wanted]
 
 
 def _is_same(frame: bytes, captured: bytes) -> bool:
@@ -375,7 +357,7 @@ def _alone(
         switch.inject(port, frame, at_ps, tag=_TAG if at == number else 0)
         if journey is not None:
             switch.advance_to(at_ps)
-            inside = _collect(switch, journey)
+            inside = journey.take(switch)
     if journey is None:
         raise InputError(title, "", "does not exist; the capture has fewer packets")
     while inside and not journey.is_cut:
@@ -383,16 +365,6 @@ def _alone(
         if due is None or due > switch.now_ps + _LIMIT_PS:
             break
         switch.advance_to(due)
-        inside = _collect(switch, journey)
+        inside = journey.take(switch)
     journey.end_ps = switch.now_ps
     return journey
-
-
-def _collect(switch: SwitchHandle, journey: Journey) -> int:
-    """Adds the new steps. Returns how many of the packet and its copies are still inside."""
-    from eeon_engine.json_documents import take_journey
-
-    told = take_journey(switch)
-    journey.steps += told["steps"]
-    journey.is_cut |= told["is_cut"] or len(journey.steps) >= _MAX_STEPS
-    return told["inside"]

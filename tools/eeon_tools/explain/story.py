@@ -1,4 +1,4 @@
-"""A journey as a tree of lines in order of time.
+"""A journey as a tree of lines in order of time, and a packet's path over all switches of a fabric as one.
 
 The tree is compact unless `everything` is requested: then it also has every extracted field, statement and
 local variable. Copies of the packet are branches at the step that made them.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from eeon_tools.explain import eeon, values
 from eeon_tools.explain.endings import Ending, endings
-from eeon_tools.explain.journeys import Journey
+from eeon_tools.explain.journeys import Journey, Way
 from eeon_tools.explain.scene import Scene
 from eeon_tools.explain.source import field_name, is_temporary
 
@@ -77,12 +77,65 @@ def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
     """Returns the tree of one switch: first the reasons for the outcome of the packet and of each copy, then
     the steps."""
     root = Node("title", f"{journey.title}: {_first_line(journey)}")
-    add_reasons(root.add("why", "why"), scene, journey, amount)
-    add_steps(root, scene, journey, amount)
+    _add_reasons(root.add("why", "why"), scene, journey, amount)
+    _add_steps(root, scene, journey, amount)
     return root
 
 
-def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
+def tell_way(scene: Scene, way: Way, amount: Amount = Amount.REASONS) -> Node:
+    """Returns the tree; with `Amount.BRIEF`, one line for each hop."""
+    found = {name: endings(scene, journey) for name, journey in way.journeys.items()}
+    head = f"{way.title}, {values.size(way.frame_bytes)} from {way.sender}"
+    root = Node("title", f"{head}: {_outcome(way, found)}")
+    root.add("queue", _sent(way))
+    for name, journey in way.journeys.items():
+        first = journey.steps[0]
+        assert first["step"] == "arrived", "a packet's first step is its arrival"
+        node = root.add("stage", f"{name}, received on port {first['port']} at {values.time(first['at_ps'])}")
+        if amount is Amount.BRIEF:
+            node.text += f": {found[name][0].reasons[0]}"
+            continue
+        _add_reasons(node, scene, journey, amount)
+        _add_steps(node, scene, journey, amount)
+    if way.delivered_ps is not None:
+        root.add("sent", f"received by {way.receiver} at {values.time(way.delivered_ps)}")
+    return root
+
+
+def _outcome(way: Way, found: dict[str, list[Ending]]) -> str:
+    """Returns the packet's outcome, with the switches that marked, dropped or held it the longest."""
+    parts = [f"marked at {name}" for name, all_ in found.items() if all_[0].verdict == "marked"]
+    waits = {name: _waited(journey) for name, journey in way.journeys.items()}
+    longest = max(waits, key=lambda name: waits[name], default=None)
+    if longest is not None and waits[longest]:
+        parts.append(f"waited longest at {longest}, {values.time(waits[longest])}")
+    words = {"dropped": "dropped at", "to_cpu": "sent to the CPU by", "inside": "still at"}
+    parts += [f"{words[all_[0].outcome]} {name}" for name, all_ in found.items() if all_[0].outcome in words]
+    if way.delivered_ps is not None:
+        parts.append(f"at {way.receiver} after {values.time(way.delivered_ps - way.offered_ps)}")
+    elif not found:
+        parts.append("it reached no switch")
+    return "; ".join(parts)
+
+
+def _sent(way: Way) -> str:
+    text = f"{way.sender} offers it at {values.time(way.offered_ps)}"
+    if way.left_ps is None:
+        return f"{text}; its NIC has not sent it"
+    if way.left_ps == way.offered_ps:
+        return f"{text} and sends it at once"
+    return f"{text}; its NIC begins to send it {values.time(way.left_ps - way.offered_ps)} later"
+
+
+def _waited(journey: Journey) -> int:
+    """Returns the picoseconds from the packet's first queue to its last departure from one."""
+    steps = journey.of_packet(journey.root)
+    queued = next((step["at_ps"] for step in steps if step["step"] == "queued"), None)
+    left = next((step["at_ps"] for step in reversed(steps) if step["step"] == "dequeued"), None)
+    return left - queued if queued is not None and left is not None else 0
+
+
+def _add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
     """Adds the reasons for the outcome of the packet and of each copy."""
     for ending in endings(scene, journey):
         line = node.add("ending", _ending_line(ending, journey))
@@ -91,7 +144,7 @@ def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> N
                 line.add("reason", reason)
 
 
-def add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
+def _add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
     """Adds the steps at one switch, if `amount` includes them."""
     if amount in (Amount.STEPS, Amount.ALL) and journey.steps:
         _Teller(scene, journey, amount is Amount.ALL).packet(node, journey.root)

@@ -33,11 +33,10 @@ def _write(recording: Recording, file: BinaryIO) -> int:
     if missing:
         comment += f"; {missing}"
     file.write(capture_writer.section([(_COMMENT, comment.encode())]))
-    places: dict[tuple[str, int], int] = {}
-    for port in recording.ports():
-        places[port.node, 0 if port.node in recording.topology.hosts else port.number] = len(places)
+    places = {place: number for number, place in enumerate(recording.ports)}
+    for port in recording.ports.values():
         options = [
-            (_IF_NAME, port.node.encode() if port.node in recording.topology.hosts else port.name.encode()),
+            (_IF_NAME, recording.name_of(port).encode()),
             (_IF_DESCRIPTION, f"to {port.peer.node}".encode()),
             (_IF_SPEED, struct.pack("<Q", int(port.rate))),
         ]

@@ -41,6 +41,8 @@ FIELDS = (
 """Metadata of the P4 program whose values are recorded, in this order."""
 DEFAULT_LIMIT = 1 << 22
 """A number of events, which take 270 MB."""
+Place = tuple[str, int]
+"""A node, and the number of its port."""
 
 
 def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopFilter:
@@ -148,15 +150,16 @@ class Recording:
         before, last = bisect_left(self.numbers, number), bisect_right(self.numbers, number)
         return number if last - before <= 1 else f"{number}.{packet - before}"
 
-    def port(self, node: str, number: int) -> Port | None:
-        """Returns a port of a switch, or the port of a host."""
-        if node in self.topology.hosts:
-            return self.topology.hosts[node].port
-        return self.topology.port(f"{node}:{number}")
+    @cached_property
+    def ports(self) -> dict[Place, Port]:
+        """All ports by place: hosts', whose number in events is 0, then switches'."""
+        hosts = {(name, 0): host.port for name, host in self.topology.hosts.items()}
+        return hosts | {(port.node, port.number): port for port in self.topology.ports()}
 
-    def ports(self) -> list[Port]:
-        """Returns all ports: hosts', then switches'."""
-        return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
+    @staticmethod
+    def name_of(port: Port) -> str:
+        """Returns the name of a port in recordings: `leaf1:3`, or `h1`."""
+        return port.node if port.role is PortRole.HOST else port.name
 
     def aqm(self, port: Port | None, priority: int = 0) -> Settings | None:
         """Returns the AQM settings of a switch's port for a priority; None for a host's port."""
@@ -287,7 +290,7 @@ class Recording:
         return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
 
     def _decision(self, visit: Visit) -> str:
-        port = self.port(visit.node, visit.port)
+        port = self.ports.get((visit.node, visit.port))
         if port is not None and visit.lost:
             return f"lost: the link to {port.peer.node} was down"
         if port is None or port.role is PortRole.HOST:
@@ -335,15 +338,13 @@ class Recording:
     def _group(self, node: str, group: int) -> str:
         """Returns the limit of a lossless group, which applies instead of the port's buffer."""
         number, priority = group >> 3, group & 7
-        port = self.topology.port(f"{node}:{number}")
-        assert port is not None, "packets come in by ports of the topology"
-        limit = self.config.pfc_at(port, priority).limit
+        limit = self.config.pfc_at(self.ports[node, number], priority).limit
         return f"the lossless group of port {number}, priority {priority} may have {size(limit)}"
 
     def _pause(self, visit: Visit) -> str:
         if not visit.paused_ps:
             return ""
-        port = self.port(visit.node, visit.port)
+        port = self.ports.get((visit.node, visit.port))
         by = f" by {port.peer.node}" if port is not None else ""
         return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
 

@@ -4,7 +4,6 @@ concurrently."""
 import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,15 +33,8 @@ def help_text() -> str:
     return _HELP.format(algorithms="|".join(load_engine().TCP_NAMES))
 
 
-@dataclass(frozen=True)
-class Wait:
-    """A wait of virtual time."""
-
-    duration: Duration
-
-
-Command = Sequence[Task] | Wait
-"""The meaning of one line: tasks to run concurrently, or a wait."""
+Command = Sequence[Task] | Duration
+"""The meaning of one line: tasks to run concurrently, or a wait of virtual time."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,20 +57,22 @@ def _quantity(kind: type[Quantity]) -> Callable[[str], Quantity]:
     return parse
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_PACKETS:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {MAX_PACKETS:,}")
-    return int(text)
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """Returns a reader of whole numbers within bounds, in decimal or hexadecimal."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text, 16 if text[:2] in ("0x", "0X") else 10)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {least} to {most:,}")
+        return value
+
+    return parse
 
 
-def _byte(text: str) -> int:
-    try:
-        value = int(text, 0)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is not a number") from error
-    if not 0 <= value <= 255:
-        raise argparse.ArgumentTypeError(f"{text} is not a byte: 0 to 255")
-    return value
+_count = _whole(1, MAX_PACKETS)
 
 
 def _ping(source: str, words: Sequence[str]) -> Task:
@@ -98,7 +92,7 @@ def _udp(source: str, words: Sequence[str]) -> Task:
     length.add_argument("--for", dest="duration", type=_quantity(Duration), default=Duration(10**12))
     length.add_argument("--count", type=_count)
     parser.add_argument("--size", type=_quantity(Bytes), default=Bytes(1000))
-    parser.add_argument("--tos", type=_byte, default=0)
+    parser.add_argument("--tos", type=_whole(0, 255), default=0)
     given = parser.parse_args(words)
     return UdpStream(
         source, given.destination, given.rate, int(given.duration), given.count, given.size, given.tos
@@ -132,7 +126,8 @@ def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
     if words[:1] == ["wait"]:
         parser = _Parser("wait", add_help=False, allow_abbrev=False)
         parser.add_argument("time", type=_quantity(Duration))
-        return Wait(parser.parse_args(words[1:]).time)
+        duration: Duration = parser.parse_args(words[1:]).time
+        return duration
     if words == ["pingall"]:
         # A host without an address can neither send requests nor answer.
         asked = [name for name, host in hosts.items() if host.has_address]

@@ -20,16 +20,16 @@ from eeon_control.constants import DROP_PORT
 
 from eeon_tools.engine import load_engine, read_program
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
-from eeon_tools.json_files import parse_json
+from eeon_tools.json_files import content_of, parse_json
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.tasks import PS_PER_S, SendFrames, Task
-from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
+from eeon_tools.lab.topology import LabSwitch, LabTopology, beside, read_topology
 from eeon_tools.replay.spec import LONGEST_RUN_PS
 from eeon_tools.trace.capture_writer import CaptureWriter
 
 if TYPE_CHECKING:
     from eeon_engine import SwitchHandle
-    from eeon_engine.json_types import EndSpec, FabricSpec, FlowReport, Report
+    from eeon_engine.json_types import FabricSpec, FlowReport, Report
     from finsy.proto import p4i, p4r
 
 TICK_PS = 1_000_000
@@ -37,6 +37,7 @@ TICK_PS = 1_000_000
 QUEUE_LIMIT_PACKETS = 64
 """Limit of a port's queue in BMv2's `simple_switch`."""
 _MAX_ARRIVALS = 65_536
+_MAX_ENTRIES_BYTES = 16 << 20
 
 
 class Arrival(NamedTuple):
@@ -321,22 +322,12 @@ def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
     Raises InputError if the named file does not exist and `otherwise` is None."""
     if entries.suffix != ".json":
         return otherwise
-    try:
-        document = parse_json(entries, entries.read_bytes())
-    except OSError:
-        # The reader of the file reports the error.
-        return otherwise
+    document = parse_json(entries, content_of(entries, _MAX_ENTRIES_BYTES))
     named = document.get(key) if isinstance(document, dict) else None
     if not isinstance(named, str):
         return otherwise
-    candidates = places(entries, named)
-    found = next((one for one in candidates if one.is_file()), otherwise)
-    if found is None:
-        option = {"bmv2_json": "--program", "p4info": "--p4info"}[key]
-        raise InputError(
-            entries, key, f"{not_there(named, candidates)}; compile the program, or give {option}"
-        )
-    return found
+    option = {"bmv2_json": "--program", "p4info": "--p4info"}[key]
+    return beside(entries, key, named, otherwise, f"; compile the program, or give {option}")
 
 
 def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> FabricSpec:
@@ -354,12 +345,5 @@ def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> 
             {"name": host.name, "mac": host.mac, "ipv4": str(host.ipv4.ip)}
             for host in topology.hosts.values()
         ],
-        "links": [
-            {"a": _end(link.a), "b": _end(link.b), "rate_bps": int(link.rate), "delay_ps": int(link.delay)}
-            for link in topology.links
-        ],
+        "links": list(topology.links),
     }
-
-
-def _end(end: tuple[str, int]) -> EndSpec:
-    return {"node": end[0], "port": end[1]}

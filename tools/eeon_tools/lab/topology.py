@@ -6,13 +6,15 @@ set a route or a neighbour's MAC address are executed; the others are kept as `i
 unknown keys.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from eeon_control import topology as topologies
 from eeon_control.constants import CPU_PORT, DROP_PORT
@@ -24,6 +26,10 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from eeon_tools.errors import InputError
 from eeon_tools.json_files import content_of, parse_json
+from eeon_tools.trace.frames import mac_bytes
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import EndSpec, LinkSpec
 
 DEFAULT_RATE = DataRate(10**9)
 _NO_ADDRESSES = IPv4Network("0.0.0.0/8")
@@ -87,28 +93,16 @@ class LabSwitch:
 
 
 @dataclass(frozen=True)
-class LabLink:
-    """A full-duplex link between two ends, each a node and its port; a host's port is 0."""
-
-    a: tuple[str, int]
-    b: tuple[str, int]
-    rate: DataRate
-    delay: Duration
-
-
-@dataclass(frozen=True)
 class LabTopology:
-    """Hosts and switches by name, in the file's order, and links."""
+    """Hosts and switches by name, in the file's order, and links between ports; a host's port is 0."""
 
     name: str
     hosts: Mapping[str, LabHost]
     switches: Mapping[str, LabSwitch]
-    links: Sequence[LabLink]
+    links: Sequence[LinkSpec]
     cpu_port: int = CPU_PORT
-    unknown: tuple[str, ...] = ()
-    """Unknown keys of its file, each with its place."""
     notes: tuple[str, ...] = ()
-    """Remarks on values that may be mistakes, each with their places."""
+    """Remarks on unknown keys and on values that may be mistakes, each with its place."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
@@ -136,11 +130,15 @@ def _of_project(place: str) -> LabTopology:
     }
     switches = {switch.name: LabSwitch(switch.name, switch.device_id) for switch in loaded.switches.values()}
 
-    def end(one: Endpoint) -> tuple[str, int]:
-        return one.node, 0 if one.node in hosts else one.port
+    def end(one: Endpoint) -> EndSpec:
+        return {"node": one.node, "port": 0 if one.node in hosts else one.port}
 
-    links = [LabLink(end(link.a), end(link.b), link.rate, link.delay) for link in loaded.links]
+    links = [_joined(end(link.a), end(link.b), link.rate, link.delay) for link in loaded.links]
     return LabTopology(loaded.name, hosts, switches, links)
+
+
+def _joined(a: EndSpec, b: EndSpec, rate: DataRate, delay: Duration) -> LinkSpec:
+    return {"a": a, "b": b, "rate_bps": int(rate), "delay_ps": int(delay)}
 
 
 # ---- the tutorials' form
@@ -184,17 +182,23 @@ class _TopologyFile(BaseModel, extra="forbid"):
 
 def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     file = _read(path)
+
+    def named(place: str, file: str | None) -> Path | None:
+        return None if file is None else beside(path, place, file)
+
     switches = {
+        # The tutorials number switches from 0, in the order of the file.
         name: LabSwitch(
             name,
-            # The tutorials number switches from 0, in the order of the file.
             number,
-            entries=_beside(path, f"switches.{name}.runtime_json", switch.runtime_json),
-            program=_beside(path, f"switches.{name}.program", switch.program),
+            entries=named(f"switches.{name}.runtime_json", switch.runtime_json),
+            program=named(f"switches.{name}.program", switch.program),
         )
         for number, (name, switch) in enumerate(file.switches.items())
     }
     for name, switch in file.switches.items():
+        if name in file.hosts:
+            raise InputError(path, f"switches.{name}", "is the name of a host, too; rename one of them")
         if switch.cli_input is not None:
             raise InputError(
                 path,
@@ -209,12 +213,16 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     _check_links(path, hosts, links)
     extra = {f"hosts.{name}": host.model_extra for name, host in file.hosts.items()}
     extra |= {f"switches.{name}": switch.model_extra for name, switch in file.switches.items()}
-    keys = [f"{place}.{key}" for place, unknown in extra.items() for key in unknown or ()]
-    notes = list(_check_addresses(path, hosts.values()))
+    notes = [
+        f"{place}.{key}: ignored; a lab does not use this key"
+        for place, unknown in extra.items()
+        for key in unknown or ()
+    ]
+    notes += _check_addresses(path, hosts.values())
     bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
     if bare:
         notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
-    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), tuple(notes))
+    return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(notes))
 
 
 def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
@@ -223,7 +231,9 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
     macs: dict[str, str] = {}
     places: dict[IPv4Address, list[str]] = {}
     for host in hosts:
-        problem = "is a group address or zero" if not _is_of_one(host.mac) else ""
+        octets = mac_bytes(host.mac)
+        # The lowest bit of the first octet is set in group addresses (IEEE 802).
+        problem = "" if any(octets) and not octets[0] & 1 else "is a group address or zero"
         if host.mac in macs:
             problem = f"is already the address of {macs[host.mac]}"
         if problem:
@@ -236,12 +246,6 @@ def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
             yield f"{', '.join(found)}: hosts share {address}; give each its own, unless that is meant"
 
 
-def _is_of_one(mac: str) -> bool:
-    """Returns whether a MAC address is one station's: not zero, and its group bit not set (IEEE 802)."""
-    octets = bytes.fromhex(mac.replace(":", ""))
-    return any(octets) and not octets[0] & 1
-
-
 def _read(path: Path) -> _TopologyFile:
     value = parse_json(path, content_of(path, _MAX_FILE_BYTES))
     if not isinstance(value, dict):
@@ -249,27 +253,17 @@ def _read(path: Path) -> _TopologyFile:
     return checked(Document.of_value(value, str(path)), _TopologyFile)
 
 
-def _beside(topology: Path, place: str, named: str | None) -> Path | None:
-    """Returns a file that a topology names. Raises InputError if it is in none of its places."""
-    if named is None:
-        return None
-    candidates = places(topology, named)
-    found = next((one for one in candidates if one.is_file()), None)
+def beside(by: Path, place: str, named: str, otherwise: Path | None = None, hint: str = "") -> Path:
+    """Returns a file that the file `by` names at `place`: in the working folder, as for the tutorials'
+    runner, in the folder of `by`, or in the one above; or else `otherwise`. Raises InputError, with the hint,
+    if there is none."""
+    candidates = list(dict.fromkeys(folder / named for folder in (Path(), by.parent, by.parent.parent)))
+    found = next((one for one in candidates if one.is_file()), otherwise)
     if found is None:
-        raise InputError(topology, place, not_there(named, candidates))
+        others = [str(one) for one in candidates if str(one) != named]
+        nor = f", nor is {' or '.join(others)}" if others else ""
+        raise InputError(by, place, f"{named} is not there{nor}{hint}")
     return found
-
-
-def places(by: Path, named: str) -> list[Path]:
-    """Returns the possible places of a file that the file `by` names: in the working folder, as for the
-    tutorials' runner, in the folder of `by`, or in the one above."""
-    return list(dict.fromkeys(folder / named for folder in (Path(), by.parent, by.parent.parent)))
-
-
-def not_there(named: str, candidates: Sequence[Path]) -> str:
-    """Returns the message for a file that is in none of its places."""
-    others = [str(one) for one in candidates if str(one) != named]
-    return f"{named} is not there" + (f", nor is {' or '.join(others)}" if others else "")
 
 
 def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
@@ -341,7 +335,7 @@ def _link(
     hosts: Mapping[str, LabHost],
     switches: Mapping[str, LabSwitch],
     rate: DataRate,
-) -> LabLink:
+) -> LinkSpec:
     place = f"links[{number}]"
     if not 2 <= len(link) <= 4:
         raise InputError(path, place, f"has {len(link)} parts; write [end, end], and then a delay and Mbit/s")
@@ -349,20 +343,20 @@ def _link(
     delay = _delay(path, place, link[2]) if len(link) > 2 else Duration(0)
     if len(link) > 3 and link[3] is not None:
         rate = _rate(path, place, link[3])
-    return LabLink(a, b, rate, delay)
+    return _joined(a, b, rate, delay)
 
 
 def _end(
     path: Path, place: str, text: object, hosts: Mapping[str, LabHost], switches: Mapping[str, LabSwitch]
-) -> tuple[str, int]:
+) -> EndSpec:
     if isinstance(text, str):
         if text in hosts:
-            return text, 0
+            return {"node": text, "port": 0}
         found = _SWITCH_END.fullmatch(text)
         if found and found["node"] in switches:
             if (port := int(found["port"])) >= DROP_PORT:
                 raise InputError(path, place, f"{text!r}: a link's port is below {DROP_PORT}, the drop port")
-            return found["node"], port
+            return {"node": found["node"], "port": port}
     raise InputError(path, place, f"{text!r} is neither a host nor a switch and its port, such as s1-p2")
 
 
@@ -395,17 +389,18 @@ def _cpu_port(path: Path, file: _TopologyFile) -> int:
     return next((port for port in ports if port is not None), CPU_PORT)
 
 
-def _check_links(path: Path, hosts: Mapping[str, LabHost], links: Sequence[LabLink]) -> None:
+def _check_links(path: Path, hosts: Mapping[str, LabHost], links: Sequence[LinkSpec]) -> None:
     seen: dict[tuple[str, int], int] = {}
     for number, link in enumerate(links):
-        if link.a[0] in hosts and link.b[0] in hosts:
+        if link["a"]["node"] in hosts and link["b"]["node"] in hosts:
             raise InputError(path, f"links[{number}]", "joins two hosts; a host's link leads to a switch")
-        for end in (link.a, link.b):
-            if end in seen:
+        for end in (link["a"], link["b"]):
+            node, port = place = end["node"], end["port"]
+            if place in seen:
                 raise InputError(
-                    path, f"links[{number}]", f"{end[0]} port {end[1]} is in links[{seen[end]}] already"
+                    path, f"links[{number}]", f"{node} port {port} is in links[{seen[place]}] already"
                 )
-            seen[end] = number
+            seen[place] = number
     for name in hosts:
         if (name, 0) not in seen:
             raise InputError(path, f"hosts.{name}", "has no link")

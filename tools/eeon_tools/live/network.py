@@ -5,12 +5,13 @@ are removed.
 """
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from eeon_control.topology import Topology
@@ -18,12 +19,14 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import plan
 from eeon_tools.live.plan import End
-from eeon_tools.live.state import Process, State, has_root
+from eeon_tools.live.state import Process, State
 
 _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
+_NO_OFFLOADS = [word for offload in _OFFLOADS for word in (offload, "off")]
 _NAMESPACES = Path("/run/netns")
 _INTERFACES = Path("/sys/class/net")
 _END_SECS = 5.0
+_POLL_SECS = 0.02
 _IFF_UP = 1  # netdevice(7)
 
 
@@ -36,7 +39,7 @@ def check_possible() -> None:
         raise UnavailableError(
             f"a live fabric needs {' and '.join(missing)} on PATH (packages iproute2 and ethtool)"
         )
-    if not has_root():
+    if os.geteuid() != 0:
         raise UnavailableError("a live fabric needs root: it makes network namespaces and veth pairs")
 
 
@@ -80,12 +83,12 @@ def make(topology: Topology, state: State) -> None:
         ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
         if ipv6.exists():
             ipv6.write_text("1")
-        _run("ethtool", "-K", name, *_switched_off())
+        _run("ethtool", "-K", name, *_NO_OFFLOADS)
     run_batch([f"link set {name} up" for name in here])
     for host in topology.hosts.values():
         namespace = state.namespaces[host.name]
         inside = ("ip", "netns", "exec", namespace)
-        _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
+        _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_NO_OFFLOADS)
         _write_settings(inside)
         run_batch(plan.host_commands(host), namespace)
 
@@ -148,15 +151,21 @@ def remove(state: State) -> list[str]:
 def end(processes: Iterable[Process]) -> None:
     """Ends processes by SIGTERM, and after some seconds by SIGKILL."""
     left = list(processes)
-    for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         for process in left:
             process.signal(number)
-        deadline = time.monotonic() + seconds
-        while left and time.monotonic() < deadline:
-            time.sleep(0.02)
-            left = [process for process in left if process.is_alive]
-        if not left:
+        if comes_true(lambda: not any(process.is_alive for process in left), _END_SECS):
             return
+
+
+def comes_true(condition: Callable[[], bool], seconds: float) -> bool:
+    """Waits for a condition, for at most `seconds`; returns whether it holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_SECS)
+    return True
 
 
 def _end_processes(namespace: str) -> None:
@@ -180,10 +189,6 @@ def _add(first: End, second: End) -> str:
         return f"name {one.interface}{where} mtu {plan.MTU_BYTES} address {one.mac}"
 
     return f"link add {described(first)} type veth peer {described(second)}"
-
-
-def _switched_off() -> list[str]:
-    return [word for offload in _OFFLOADS for word in (offload, "off")]
 
 
 def _write_settings(inside: Sequence[str]) -> None:

@@ -9,8 +9,6 @@ import os
 import secrets
 import signal
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +25,8 @@ from eeon_tools.live.state import Process, State
 
 _WATCH_SECS = 0.2
 _REAP_SECS = 5.0
+_LINKS_SECS = 5.0
+_DOWN_SECS = 60.0
 
 
 @dataclass(frozen=True)
@@ -119,15 +119,11 @@ def down(name: str) -> str:
     UnavailableError if there is none or if something could not be removed."""
     network.check_possible()
     record = state.load(name)
-    if record.supervisor is not None and record.supervisor.is_alive:
-        record.supervisor.signal(signal.SIGTERM)
-        deadline = threading.Event()
-        for _ in range(round(_DOWN_SECS / _WATCH_SECS)):
-            if not record.supervisor.is_alive:
-                break
-            deadline.wait(_WATCH_SECS)
-        else:
-            network.end([record.supervisor])
+    supervisor = record.supervisor
+    if supervisor is not None and supervisor.is_alive:
+        supervisor.signal(signal.SIGTERM)
+        if not network.comes_true(lambda: not supervisor.is_alive, _DOWN_SECS):
+            network.end([supervisor])
     # A supervisor that ended by itself has left nothing, and no file.
     try:
         record = state.load(name)
@@ -149,11 +145,9 @@ def restart(name: str, switch: str) -> Process:
     if record.supervisor is None or not record.supervisor.is_alive:
         raise UnavailableError("`eeon fabric up` is no longer running; `eeon fabric down` removes the rest")
     interfaces = plan.interfaces(name, topology.switches[switch]).values()
-    switches.stop([record.switches[switch]])
+    network.end([record.switches[switch]])
     # The process that watches the fabric sets the links of an ended switch down.
-    deadline = time.monotonic() + _LINKS_SECS
-    while network.any_up(interfaces) and time.monotonic() < deadline:
-        time.sleep(_WATCH_SECS / 4)
+    network.comes_true(lambda: not network.any_up(interfaces), _LINKS_SECS)
     network.set_links(interfaces, up=True)
     switches.remove_socket(record, switch)
     process = switches.start(record, topology.switches[switch])
@@ -162,12 +156,8 @@ def restart(name: str, switch: str) -> Process:
     return record.switches[switch]
 
 
-_LINKS_SECS = 5.0
-_DOWN_SECS = 60.0
-
-
 def _remove(record: State, *, keeps_logs: bool = False) -> None:
-    switches.stop({*record.switches.values(), *state.marked(record.mark)})
+    network.end({*record.switches.values(), *state.marked(record.mark)})
     left = network.remove(record)
     if left:
         raise UnavailableError(f"not removed: {', '.join(left)}; `eeon fabric down` tries again")

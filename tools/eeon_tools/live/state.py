@@ -180,8 +180,3 @@ def _started(pid: int) -> int | None:
     # The command's name is in parentheses and may contain anything.
     words = text.rpartition(")")[2].split()
     return None if words[0] == "Z" else int(words[19])
-
-
-def has_root() -> bool:
-    """Returns whether this process may create namespaces, judged by its user id."""
-    return os.geteuid() == 0

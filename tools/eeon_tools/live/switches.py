@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from eeon_control.config import PRIORITIES
@@ -19,7 +19,6 @@ from eeon_control.topology import Switch
 
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import plan
-from eeon_tools.live.network import end
 from eeon_tools.live.plan import MTU_BYTES
 from eeon_tools.live.state import MARK, Process, State
 
@@ -157,10 +156,6 @@ def set_rates(state: State, switch: Switch) -> None:
 def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
     """Returns the number of frames of the largest size that a link carries per second; at least one."""
     return max(1, rate_bps // (8 * (MTU_BYTES + _ETHERNET_HEADER_BYTES + overhead_bytes)))
-
-
-def stop(processes: Iterable[Process]) -> None:
-    end(process for process in processes if process.is_alive)
 
 
 def free_ports(count: int) -> list[int]:

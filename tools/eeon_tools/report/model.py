@@ -88,10 +88,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
     period_ps = max(1, -(-active_ps // periods))
-    series = {
-        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
-        for port in recording.ports()
-    }
+    series = {place: _PortSeries(port, periods) for place, port in recording.ports.items()}
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
     ahead, slowed = _walk(recording, series, period_ps, {(one.packet, one.node) for one in kept})
