@@ -341,7 +341,7 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
     def port_changes(self, **under_way):
         self.request_is_under_way(**under_way)
         for client in self.world.clients.values():
-            client.give(m.PortChanged("s1:1", up=False))
+            client.give(m.Suspect("port 1 went down"))
 
     @rule(**UNDER_WAY)
     def revision_is_committed(self, **under_way):

@@ -129,7 +129,7 @@ class Link:
             self.on_ports(self, report.down)
             for port, up in report.changed:
                 say(logging.INFO, "port", switch=self.name, port=port, up=up)
-                self.tell(m.PortChanged(port, up))
+                self.tell(m.Suspect(f"port {port} went {'up' if up else 'down'}"))
         if not told:
             self.on_ports(self, None)
 
@@ -164,7 +164,7 @@ class Link:
             case m.PushPipeline(ticket):
                 await session.push_pipeline()
                 return m.Done(ticket)
-            case m.Write(ticket, _, changes):
+            case m.Write(ticket, changes):
                 await session.write_changes(changes)
                 return m.Done(ticket)
             case m.ApplySettings(ticket):

@@ -19,7 +19,7 @@
 Invariants (tests/test_controller_machine.py):
 
 * PushPipeline, Write and ApplySettings are issued only while, by the switch's last message, this stream is
-  primary, and with its election id;
+  primary with the id of its last bid;
 * only one request is pending at a time, so that no answer is outdated by a later request;
 * IN_SYNC is entered only after the program and all entries were read back as intended, and the settings were
   applied, since the stream began, since the promotion, and since the intended configuration was read.
@@ -155,8 +155,6 @@ class SwitchMachine:
                 return self._set_writers(event, now)
             case m.IntendedIs(0, intended):
                 return self._news(intended, now)
-            case m.PortChanged(port, up):
-                return self._suspect(f"port {port} went {'up' if up else 'down'}", now)
             case m.Suspect(reason):
                 return self._suspect(reason, now)
             case m.Answer(ticket) if ticket and ticket == self._busy:
@@ -360,7 +358,7 @@ class SwitchMachine:
         self._settings_due = True
         return [
             m.Say("loading", "the switch runs another program, or none", "warning"),
-            self._ask(State.PUSHING, lambda ticket: m.PushPipeline(ticket, self.election_id)),
+            self._ask(State.PUSHING, m.PushPipeline),
         ]
 
     def _compare(self, event: m.EntriesRead, now: float) -> list[m.Action]:
@@ -376,7 +374,7 @@ class SwitchMachine:
         self._drift = self._drift or (self._was_in_sync and not self._pushed)
         self._rounds += 1
         self._wrote += len(changes)
-        write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, self.election_id, changes))
+        write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, changes))
         return [m.Say("writing", differ(changes), "warning"), write]
 
     def _done(self, now: float) -> list[m.Action]:
