@@ -129,11 +129,11 @@ class Readings:
     def _fabric(self) -> Iterator[Row]:
         of = self._supervisor
         yield "config_revision", 0 if of.wanted is None else of.wanted.revision.number
-        yield "config_journal", of.journal_found
+        yield "config_journal", of.unfinished.found.journal
         yield "config_readable", of.folder_readable
         yield "controller_in_charge", of.in_charge
-        if of.confirm_seconds_left is not None:
-            yield "config_confirm_remaining_seconds", of.confirm_seconds_left
+        if (left := of.unfinished.found.confirm_seconds_left) is not None:
+            yield "config_confirm_remaining_seconds", left
         for result, count in of.applies.items():
             yield "config_applies_total", count, result
         for (what, result), count in of.counts.finished.items():
