@@ -120,7 +120,8 @@ class _ViewLoop:
             sleep(self._interval_s)
         observed = self._observe()
         view = self._view(observed)
-        self._before = observed
+        if self._interval_s is not None:  # without it, every block is since the start
+            self._before = observed
         return view, observed
 
     def _observe(self) -> FabricObservation:
@@ -131,17 +132,17 @@ class _ViewLoop:
     def _view(self, observed: FabricObservation) -> View:
         kind, before = self._kind, self._before
         view = kind.make(ViewData(self._part, self._targets, observed, before))
-        if self._interval_s is not None and before is not None and not kind.has_own_interval:
+        if before is not None and not kind.has_own_interval:
             gone = restarted(before, observed)
             earlier = kind.make(ViewData(self._part, self._targets, before))
             view = rates(view, earlier, spans_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
-        if self._interval_s is not None and before is not None:
+        if before is not None:
             view.notes += read_once(before, observed)
         if kind.finish is not None:
-            view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
+            view = kind.finish(self._part, view, before is not None)
         view = self._without_zeros(view)
         if self._options.only:
             view = only(view, [kind.filters[name] for name in self._options.only])
