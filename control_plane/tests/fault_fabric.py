@@ -15,7 +15,6 @@ from pathlib import Path
 from eeon_control import operations, program, state, topology
 from eeon_control.fabric import Step
 from eeon_control.fabric.progress import nobody
-from eeon_control.fabric.sync import run
 from finsy.proto import p4r, rpc_code
 from killed_applies import killed
 from revisions import done, meant
@@ -62,9 +61,6 @@ class FaultyFabric:
         said: list[str] = []
         done(store, operations.settle, say=said.append, **given)
         return said
-
-    def drift(self, store: state.StateStore) -> operations.Drift:
-        return run(operations.drift(store))
 
     def killed_controller(
         self,

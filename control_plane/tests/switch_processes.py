@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,8 +21,12 @@ _fork = multiprocessing.get_context("forkserver")
 _fork.set_forkserver_preload(["engine_switches", "eeon_control.operations"])
 
 
-class SwitchProcess(ABC):
-    """A switch of a topology, at an address that stays the same after a restart."""
+class SwitchProcess:
+    """A switch of a topology, at an address that stays the same after a restart.
+
+    Each kind has `start`, which begins to start it, `wait`, which returns when it serves, `_await_end`, and
+    `set_link`, which removes a port's link or restores it.
+    """
 
     tick_ps: int
     thrift: str | None = None
@@ -45,20 +48,6 @@ class SwitchProcess(ABC):
         self.kill()
         self.start()
         self.wait()
-
-    @abstractmethod
-    def start(self) -> None:
-        """Starts the switch; `wait` returns when it serves."""
-
-    @abstractmethod
-    def wait(self) -> None: ...
-
-    @abstractmethod
-    def _await_end(self) -> None: ...
-
-    @abstractmethod
-    def set_link(self, port: int, *, up: bool) -> None:
-        """Removes a port's link, or restores it."""
 
 
 class EngineSwitch(SwitchProcess):
