@@ -12,8 +12,7 @@ from eeon_control.fabric.bmv2_queues import of_fabric, set_all
 from eeon_control.fabric.planning import plan_entries
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
-from eeon_control.operations.owned import owned
-from eeon_control.operations.work import Work
+from eeon_control.operations.work import Work, owned
 from eeon_control.plan import Owned, intended
 from eeon_control.state import Intended
 from eeon_control.targets import Target, resolve
