@@ -14,11 +14,12 @@ from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
 from eeon_control.cli.config import waiting
+from eeon_control.doctor import Level
 from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
-from eeon_control.state import clock
+from eeon_control.state import clock, folder
 from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.targets import Targets
@@ -110,6 +111,22 @@ def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
             match=r"journal\.json: damaged: before\.spine1\.entities\.0: .* not a P4Runtime Entity",
         ):
             store.journal()
+
+
+def test_files_that_are_removed_as_they_are_read_are_not_there(store, monkeypatch):
+    commit(store, intent("drop_tail"))
+    begin(store, {"leaf1": Snapshot(False)})
+    check = folder.check
+
+    def remove_then_check(path: Path) -> None:
+        (store.folder / "journal.json").unlink(missing_ok=True)
+        check(path)
+
+    monkeypatch.setattr(folder, "check", remove_then_check)
+    (found,) = state_folder(store.folder)
+    assert found.level is Level.OK
+    begin(store, {"leaf1": Snapshot(False)})
+    assert store.journal() is None
 
 
 def test_place_of_the_folder_follows_option_variable_and_xdg():
