@@ -160,19 +160,6 @@ def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
     assert pending.seconds_left(MOMENT.model_copy(update=now)) == left
 
 
-def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_count(store):
-    commit(store, intent("drop_tail"))
-    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-    (store.folder / "pending.json").write_text(pending.model_dump_json())
-    os.chmod(store.folder / "pending.json", 0o600)
-    assert store.pending() is None
-    commit(store, intent("red_ect"), pending)
-    assert store.pending() == pending
-    with store.lock("test") as lock:
-        store.confirm(lock)
-    assert store.pending() is None
-
-
 @contextlib.contextmanager
 def nobody():
     """Makes the process another user in its context."""
