@@ -78,26 +78,6 @@ def test_transitions_are_counted_for_each_wake_and_drawn_at_full_power(switch):
     assert found.joules == pytest.approx(2.5 * (1 - 0.9 / 2))
 
 
-def test_without_the_switchs_clock_the_newest_departure_stands_for_it(switch):
-    # Port 1 became idle 0.25 s before the last departure of the switch, on port 2.
-    before = reading(0, registers(busy_until=5))
-    now = 3 * SECOND_TICKS
-    after = Reading(
-        SECOND,
-        TICK_PS,
-        {1: registers(busy_until=now - SECOND_TICKS // 4), 2: registers(busy_until=now)},
-        {1: TEN_G, 2: None},
-    )
-    found = of_port_1(switch, before, after)
-    assert found.lpi_ps <= SECOND and found.watts is not None
-    exact = of_port_1(
-        switch,
-        reading(0, registers(busy_until=5), now=now - SECOND_TICKS),
-        Reading(SECOND, TICK_PS, after.registers, after.timings, now),
-    )
-    assert found == exact
-
-
 def test_without_any_departure_an_idle_port_is_asleep_but_for_its_stall_and_sleep_time(switch):
     held = registers(busy_until=1000)
     found = of_port_1(switch, reading(0, held), reading(SECOND, held))
