@@ -4,10 +4,10 @@
 import asyncio
 
 import pytest
-from eeon_control import config, constants, fabric, topology
+from eeon_control import config, fabric, topology
 from eeon_control.errors import ApplyError, NothingWritten
 from eeon_control.fabric import GateClosed, Rollout, Step, sync
-from eeon_control.fabric.read import FabricObservation, Observation
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, VerdictCount
 from eeon_control.fabric.transaction import ApplyCancelled
 from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan.waves import waves
@@ -102,71 +102,84 @@ def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_app
 # -- gates ----------------------------------------------------------------------------------------------------------
 
 
-async def looking(switches4, rule: str) -> CounterGate:
-    """Returns a gate with this rule, after its first look."""
-    await applied(switches4, "drop_tail")
-    targets = {name: Target.parse(address) for name, address in switches4.targets.items()}
-    switches4.switches["leaf1"].set_counter("verdicts", cell("tail_dropped"), 7, 700)
-    gate = CounterGate(FABRIC4, targets, [Rule.parse(rule)])
-    await gate.before()
-    return gate
-
-
 async def second_look(gate: CounterGate) -> str:
     """Returns why the gate is closed now; empty if it is open."""
     try:
         await gate.after(1, 2, ["leaf1"])
     except GateClosed as error:
-        return str(error)
+        return str(error).removeprefix("the gate is closed: ")
     return ""
 
 
-def cell(verdict: str, port: int = 1) -> int:
-    classes = constants.RECEIVED_CELLS // constants.PORT_CELLS
-    verdicts = constants.VERDICT_CELLS // constants.RECEIVED_CELLS
-    return port * classes * verdicts + constants.VERDICTS.index(verdict)
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [("account", "leaf2:3: the byte account is -1500, below zero"), ("drops", "leaf2 (127.0.0.1:")],
+)
+async def test_account_below_zero_and_a_switch_that_cannot_be_read_any_more_close_the_gate(
+    switches4, rule, said
+):
+    await applied(switches4, "drop_tail")
+    targets = {name: Target.parse(address) for name, address in switches4.targets.items()}
+    gate, leaf2 = CounterGate(FABRIC4, targets, [Rule.parse(rule)]), switches4.switches["leaf2"]
+    await gate.before()
+    assert await second_look(gate) == ""
+    leaf2.set_register("occupancy_bytes", 3, 2**32 - 1500)
+    if rule == "drops":
+        leaf2.stop()
+    assert (await second_look(gate)).startswith(said)
+
+
+def seen(**of) -> Observation:
+    return Observation(0, **of)
+
+
+def counted(packets: int, verdict: str = "tail_dropped") -> Observation:
+    return seen(counters=FabricCounters((), (VerdictCount("leaf1", 1, "data", verdict, packets, 0),)))
+
+
+UP = {1: True, 3: False, 9: True}
+PAUSES = {("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}
+MORE_PAUSES = {("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9}
 
 
 @pytest.mark.parametrize(
-    ("rule", "verdict", "packets", "said"),
+    ("rules", "first", "now", "said"),
     [
-        ("drops", "tail_dropped", 7, ""),
-        ("drops", "forwarded", 1000, ""),
-        ("drops=10", "tail_dropped", 17, ""),
+        (["drops"], counted(7), counted(7), ""),
+        (["drops"], counted(7, "forwarded"), counted(1000, "forwarded"), ""),
+        (["drops=10"], counted(7), counted(17), ""),
         (
-            "drops",
-            "tail_dropped",
-            9,
-            "the gate is closed: 2 dropped since the apply began, more than 0; most (2) at leaf1:1 tail_dropped",
+            ["drops"],
+            counted(7),
+            counted(9),
+            "2 dropped since the apply began, more than 0; most (2) at leaf1:1 tail_dropped",
+        ),
+        # Fewer than before: a load of the program has reset the counter.
+        (
+            ["drops"],
+            counted(7),
+            counted(3),
+            "3 dropped since the apply began, more than 0; most (3) at leaf1:1 tail_dropped",
+        ),
+        # A port that was down, and one without a link.
+        (["links"], seen(ports=UP), seen(ports=UP | {9: False}), ""),
+        (["links"], seen(ports=UP), seen(ports=UP | {1: False}), "down since the apply began: leaf1:1"),
+        (
+            ["links"],
+            seen(),
+            seen(),
+            "leaf1: its link states cannot be read; give `thrift` in the targets file",
         ),
         (
-            "drops",
-            "tail_dropped",
-            3,  # fewer than before: a load of the program has reset the counter
-            "the gate is closed: 3 dropped since the apply began, more than 0; most (3) at leaf1:1 tail_dropped",
+            ["pauses=3", "account"],
+            seen(cells=PAUSES, registers={}),
+            seen(cells=MORE_PAUSES),
+            "4 pauses since the apply began, more than 3; most (2) at leaf1 pauses_sent; "
+            "leaf1: its byte account cannot be read",
         ),
     ],
 )
-async def test_drops_are_those_since_the_apply_began(switches4, rule, verdict, packets, said):
-    gate = await looking(switches4, rule)
-    switches4.switches["leaf1"].set_counter("verdicts", cell(verdict), packets, 0)
-    assert await second_look(gate) == said
-
-
-async def test_byte_account_below_zero_closes_the_gate(switches4):
-    gate = await looking(switches4, "account")
-    switches4.switches["leaf2"].set_register("occupancy_bytes", 3, 2**32 - 1500)
-    assert await second_look(gate) == "the gate is closed: leaf2:3: the byte account is -1500, below zero"
-
-
-async def test_switch_that_cannot_be_read_any_more_closes_the_gate(switches4):
-    gate = await looking(switches4, "drops")
-    switches4.switches["leaf2"].stop()
-    assert (await second_look(gate)).startswith("the gate is closed: leaf2 (127.0.0.1:")
-
-
-def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
-    """Returns the message of a gate with these rules about two looks at leaf1."""
+def test_gate_closes_for_what_has_happened_since_the_apply_began(rules, first, now, said, monkeypatch):
     looks = iter([FabricObservation({"leaf1": one}, {}) for one in (first, now)])
 
     async def read(self):
@@ -174,29 +187,5 @@ def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) 
 
     monkeypatch.setattr(CounterGate, "_read", read)
     gate = CounterGate(FABRIC4, {}, [Rule.parse(one) for one in rules])
-
     run(gate.before())
-    return run(second_look(gate))
-
-
-def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_link_does_not(monkeypatch):
-    first, now = {1: True, 3: False, 9: True}, {1: True, 3: False, 9: False}
-    assert looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
-    gone = looked(["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch)
-    assert gone == "the gate is closed: down since the apply began: leaf1:1"
-    unknown = looked(["links"], Observation(0), Observation(0), monkeypatch)
-    assert unknown == (
-        "the gate is closed: leaf1: its link states cannot be read; give `thrift` in the targets file"
-    )
-
-
-def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
-    first = Observation(0, cells={("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}, registers={})
-    now = Observation(
-        0, cells={("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9}
-    )
-    said = looked(["pauses=3", "account"], first, now, monkeypatch)
-    assert said.startswith(
-        "the gate is closed: 4 pauses since the apply began, more than 3; most (2) at leaf1 "
-    )
-    assert said.endswith("; leaf1: its byte account cannot be read")
+    assert run(second_look(gate)) == said
