@@ -83,8 +83,9 @@ _BIDS = 5
 class SwitchMachine:
     """The state machine of one switch. Call `step` with every event, and with Tick at `wake_at`.
 
-    `rank` is the configured election id; `election_id` is that of the last bid. Times are seconds of any
-    monotonic clock. `connections_lost` and `refusals` are counters for metrics and are never reset.
+    `rank` is the configured election id; `election_id` is that of the last bid; `connection` is the ticket of
+    the connection, 0 without any. Times are seconds of any monotonic clock. `connections_lost` and `refusals`
+    are counters for metrics and are never reset.
     """
 
     def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing, *, seed: int = 0) -> None:
@@ -95,6 +96,7 @@ class SwitchMachine:
         self.wake_at: float | None = 0.0
         self.role: ArbitrationStatus | None = None
         self.election_id = rank
+        self.connection = 0
         self.drift_entries = 0  # found by the last comparison, not yet repaired
         self.connections_lost = 0
         self.refusals = 0
@@ -103,7 +105,6 @@ class SwitchMachine:
         self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_max, f"{seed}:connect:{name}")
         self._retry = Backoff(timing.retry_first, timing.retry_max, f"{seed}:retry:{name}")
         self._tickets = 0
-        self._connection = 0
         self._busy = 0
         self._primary_id = 0
         self._primary_since = 0.0
@@ -123,11 +124,6 @@ class SwitchMachine:
         self._last_loss = ""
 
     @property
-    def connection(self) -> int:
-        """The ticket of the connection; 0 without a connection."""
-        return self._connection
-
-    @property
     def is_connected(self) -> bool:
         """Whether the switch has answered on the present stream."""
         return self.role is not None
@@ -142,14 +138,14 @@ class SwitchMachine:
         match event:
             case m.Tick():
                 return self._tick(now)
-            case m.Connected(ticket) if ticket == self._connection and self.state is State.CONNECTING:
+            case m.Connected(ticket) if ticket == self.connection and self.state is State.CONNECTING:
                 self._connected_at, self._bids = now, 0
                 return self._bid(self._first_bid(), now)
-            case m.StreamLost(ticket, reason, id_in_use) if ticket == self._connection:
+            case m.StreamLost(ticket, reason, id_in_use) if ticket == self.connection:
                 self._left_behind = self._left_behind if id_in_use else self.election_id
                 self._in_use = id_in_use
                 return self._lost(reason, now)
-            case m.Arbitrated(ticket, role, election_id) if ticket == self._connection:
+            case m.Arbitrated(ticket, role, election_id) if ticket == self.connection:
                 return self._arbitrated(role, election_id, now)
             case m.Writers():
                 return self._set_writers(event, now)
@@ -171,21 +167,19 @@ class SwitchMachine:
         match self.state:
             case State.WAITING:
                 self.state = State.CONNECTING
-                self._connection = self._ticket()
-                return [m.Connect(self._connection)]
+                self.connection = self._ticket()
+                return [m.Connect(self.connection)]
             case State.ARBITRATING:
                 return self._lost(f"no answer to arbitration within {self._timing.answer:g} s", now)
             case State.BACKUP:
                 return self._bid(self._next_id(), now)
-            case State.IN_SYNC:
-                return self._begin("", now)
-            case State.DEFERRED | State.RETRYING:
+            case State.IN_SYNC | State.DEFERRED | State.RETRYING:
                 return self._begin("", now)
             case _:
                 return []
 
     def _lost(self, reason: str, now: float) -> list[m.Action]:
-        gone, self._connection = self._connection, 0
+        gone, self.connection = self.connection, 0
         if self._was_in_sync and self._trouble_since is None:
             self._trouble_since = now
         said = self.role is not None or reason != self._last_loss
@@ -224,7 +218,7 @@ class SwitchMachine:
         self.election_id = election_id
         self._bids += 1
         self.wake_at = now + self._timing.answer
-        return [m.Bid(self._connection, election_id)]
+        return [m.Bid(self.connection, election_id)]
 
     def _arbitrated(self, role: ArbitrationStatus, election_id: int, now: float) -> list[m.Action]:
         before, self.role = self.role, role
