@@ -1,4 +1,4 @@
-"""The PFC watchdog: detection of storms, the resulting writes, and a neighbour that pauses forever."""
+"""The PFC watchdog: what it writes, and a neighbour that pauses forever; `expected/controller.yaml` has the detection."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Supervisor
 from eeon_control.controller.machine import what_is_new
 from eeon_control.controller.messages import Intended
-from eeon_control.controller.storms import QueueWatch
-from eeon_control.fabric.read import QueueLook, Wanted, observe
+from eeon_control.fabric.read import Wanted, observe
 from eeon_control.plan import Action, pfc
 from eeon_control.routing import Flow
 from eeon_control.targets import Target
@@ -26,9 +25,6 @@ from supervised import committed, in_sync, until
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
-RULES = Watchdog(detect="2s", restore="3s")
-# No pause expires, and a departing packet shows that its queue moves.
-EVERY_PACKET_COUNTS = pfc.Watched(RULES, Duration(10**15), 0)
 
 
 def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
@@ -44,78 +40,6 @@ def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
         else {"gold": {"priority": 3, "dscp": [26], "pfc": "p"}, "default": {"priority": 0}},
     }
     return config.overridden(config.load("drop_tail"), values)
-
-
-LOOKS = {"w": (1, 0, 1), "q": (1, 0, 0), "l": (1, 1, 1), "n": (0, 0, 1)}
-"""Looks, by letter: packets wait (not for `n`); a packet has left (`l`); a pause has come (not for `q`)."""
-
-
-@pytest.mark.parametrize(
-    ("looks", "storms", "ends"),
-    [
-        ("www", [3], []),
-        ("wwqqqq", [3], [6]),
-        ("wqqqqq", [], []),
-        ("wqwqw", [3], []),
-        ("wlww", [4], []),
-        ("wwlwlwln", [], []),
-        ("wnwww", [5], []),
-        ("nnnnnnnn", [], []),
-        ("wwwqqq", [3], [6]),
-        ("wwwqqwqqq", [3], [9]),
-        ("wwwllnnqqq", [3], [10]),
-        ("wwwqqqwww", [3, 9], [6]),
-        ("wwwqqqqqq", [3], [6]),
-    ],
-)
-def test_a_storm_is_two_seconds_without_progress_under_pauses_and_ends_three_after_the_last(
-    looks: str, storms: list[int], ends: list[int]
-):
-    """The looks are a second apart, after an empty first one."""
-    watch = QueueWatch(EVERY_PACKET_COUNTS)
-    watch.look(QueueLook(0, 0, 0), 0)
-    departed = pauses = 0
-    found = {"storm": [], "over": [], None: []}
-    for number, (waiting, left, paused) in enumerate((LOOKS[one] for one in looks), 1):
-        departed, pauses = departed + left, pauses + paused
-        found[watch.look(QueueLook(waiting, departed, pauses), number)].append(number)
-    assert (found["storm"], found["over"]) == (storms, ends)
-
-
-def test_a_switch_that_was_restarted_begins_anew():
-    watch = QueueWatch(EVERY_PACKET_COUNTS)
-    for number in range(1, 4):
-        assert watch.look(QueueLook(1, 0, 5 + number), number) is None
-    assert watch.look(QueueLook(1, 0, 1), 4) is None
-    assert [watch.look(QueueLook(1, 0, number), number) for number in range(5, 9)] == [
-        None,
-        None,
-        "storm",
-        None,
-    ]
-
-
-SHORT_PAUSES = pfc.Watched(RULES, Duration(10**12 // 2), 3)
-"""Pauses of half a second: in two seconds, five may expire, and release fifteen packets."""
-
-
-@pytest.mark.parametrize(
-    ("left_a_look", "pauses_a_look", "changes"),
-    [
-        (7, 5, [None, None, "storm"]),
-        (8, 5, [None, None, None]),
-        (7, 6, [None, None, None]),
-        (0, 9, [None, None, "storm"]),
-    ],
-    ids=["what pauses let go", "more than that", "pauses that do not run out", "nothing, and many pauses"],
-)
-def test_packets_that_leave_because_a_pause_has_run_out_do_not_move_a_queue(
-    left_a_look: int, pauses_a_look: int, changes: list[str | None]
-):
-    watch = QueueWatch(SHORT_PAUSES)
-    watch.look(QueueLook(5, 0, 0), 0)
-    looks = [QueueLook(5, left_a_look * n, pauses_a_look * n) for n in range(1, 4)]
-    assert [watch.look(seen, number) for number, seen in enumerate(looks, 1)] == changes
 
 
 def entries_of(storms: dict[int, Watchdog], switch: str = "leaf1"):

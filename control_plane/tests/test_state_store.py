@@ -137,29 +137,6 @@ def test_place_of_the_folder_follows_option_variable_and_xdg():
     assert str(state.folder_of("..", environment=here)) == "/var/x/eeon/%2E."
 
 
-MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=500.0, boot_id="a")
-
-
-@pytest.mark.parametrize(
-    ("now", "left"),
-    [
-        ({"boot_seconds": 560.0}, 540.0),
-        ({"boot_seconds": 560.0, "wall_seconds": 2e9}, 540.0),  # the wall clock jumped ahead
-        ({"boot_seconds": 560.0, "wall_seconds": 0.0}, 540.0),  # and back
-        ({"boot_seconds": 1100.0, "wall_seconds": 0.0}, 0.0),
-        (
-            {"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 100},
-            500.0,
-        ),  # the machine was restarted
-        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 601}, 0.0),
-        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 - 1}, 0.0),  # the elapsed time is unknown
-    ],
-)
-def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
-    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-    assert pending.seconds_left(MOMENT.model_copy(update=now)) == left
-
-
 @contextlib.contextmanager
 def nobody():
     """Makes the process another user in its context."""
