@@ -29,11 +29,13 @@ from eeon_control.state import Moment, Pending
 from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
+from eeon_control.views.change import restarted
 from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import SIXTEEN, lines
 from test_config_schema import is_valid
 from test_energy import TEN_G, registers
 from test_sonic import LEAF1, SHIPPED, tables
+from test_view_changes import observed
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
@@ -307,6 +309,16 @@ def seconds_left(text: str, folder: Path) -> float:
     return pending.seconds_left(since.model_copy(update=value(text)))
 
 
+def has_restarted(text: str, folder: Path) -> bool:
+    given = value(text)
+    before, after = (
+        observed(packets, elapsed_us=seconds[0] * 10**6 if seconds else None)
+        for packets, *seconds in given["looks"]
+    )
+    passed_us = given["passed"] * 10**6 if "passed" in given else None
+    return restarted(before, after, passed_us=passed_us) == ["leaf1"]
+
+
 def ticks_in_lpi(text: str, folder: Path) -> int:
     given = value(text)
     now, state = given.pop("now"), EEE_STATES.index(given.pop("state", "active"))
@@ -365,6 +377,7 @@ READERS = {
     "YAML": yaml_value,
     "storms": storms,
     "seconds left": seconds_left,
+    "restarted": has_restarted,
     "ticks in LPI": ticks_in_lpi,
     "column": column,
     "completions": completions,

@@ -1,12 +1,9 @@
-"""Restarts, differences and rates of views: pure, on constructed observations."""
+"""Differences and rates of views, on constructed observations; `expected/controller.yaml` has restarts."""
 
-import pytest
 from eeon_control.fabric import VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
-from eeon_control.views.change import rates, restarted, since, spans_ps
+from eeon_control.views.change import rates, since, spans_ps
 from eeon_control.views.ecn import ecn
-
-SECOND_US = 1_000_000
 
 
 def observed(
@@ -15,31 +12,6 @@ def observed(
     count = VerdictCount(name, 3, "data", "forwarded", packets, packets * 1500)
     one = Observation(at_ps, counters=FabricCounters((), (count,)), elapsed_us=elapsed_us)
     return FabricObservation({name: one}, {})
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "passed_us", "gone"),
-    [
-        (observed(10), observed(10), None, []),
-        (observed(10), observed(9), None, ["leaf1"]),
-        # More than before, but its clock is younger: it has restarted and caught up.
-        (observed(10, elapsed_us=9 * SECOND_US), observed(50, elapsed_us=2 * SECOND_US), None, ["leaf1"]),
-        # Its clock is larger than before, but it has not run for the elapsed time.
-        (
-            observed(10, elapsed_us=SECOND_US),
-            observed(50, elapsed_us=60 * SECOND_US),
-            3600 * SECOND_US,
-            ["leaf1"],
-        ),
-        (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 60 * SECOND_US, []),
-        # The computer's clock was adjusted by some seconds.
-        (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 64 * SECOND_US, []),
-        # Its clock was not read then.
-        (observed(10), observed(50, elapsed_us=SECOND_US), 3600 * SECOND_US, []),
-    ],
-)
-def test_a_restart_shows_in_counters_or_in_the_switchs_clock(before, after, passed_us, gone):
-    assert restarted(before, after, passed_us=passed_us) == gone
 
 
 def test_a_rate_is_the_difference_by_the_second_and_unknown_without_time():
