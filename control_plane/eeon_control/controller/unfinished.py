@@ -80,7 +80,7 @@ class Finisher:
             say(logging.ERROR, "unfinished", what=what, reason=str(error))
         else:
             if settled.recovered is not None:
-                self._counts.finished["journal", settled.recovered.direction.value] += 1
+                self._counts.finished["journal", settled.recovered.direction] += 1
             if settled.rolled_back is not None:
                 self._counts.finished["confirmation", "rolled_back"] += 1
         finally:
