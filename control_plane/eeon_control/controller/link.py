@@ -77,13 +77,7 @@ class Link:
     async def _perform(self, action: m.Action) -> None:
         match action:
             case m.Say(event, reason, level, fields):
-                say(
-                    logging.getLevelName(level.upper()),
-                    event,
-                    switch=self.name,
-                    reason=reason,
-                    **dict(fields),
-                )
+                say(level, event, switch=self.name, reason=reason, **dict(fields))
             case m.Restored():
                 say(
                     logging.INFO,

@@ -25,6 +25,7 @@ Invariants (tests/test_controller_machine.py):
   applied, since the stream began, since the promotion, and since the intended configuration was read.
 """
 
+import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -191,7 +192,7 @@ class SwitchMachine:
         self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
         self._was_in_sync, self._settings_due, self._last_loss = False, True, reason
         self.wake_at = now + self._reconnect.next()
-        say = m.Say("disconnected", reason, "warning" if said else "debug")
+        say = m.Say("disconnected", reason, logging.WARNING if said else logging.DEBUG)
         return [m.Disconnect(gone), say]
 
     def _first_bid(self) -> int:
@@ -249,7 +250,7 @@ class SwitchMachine:
         else:
             who = "a client that is not a controller on this state folder"
         ending = "no client can take over before that one ends or the switch restarts"
-        return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
+        return m.Say("backup", f"{why}, held by {who}; {ending}", logging.WARNING)
 
     def _stand_by(self, now: float) -> list[m.Action]:
         """Decides the next step while not primary: bid, wait for a time, or wait for an event."""
@@ -351,7 +352,7 @@ class SwitchMachine:
         self._trouble(now)
         self._settings_due = True
         return [
-            m.Say("loading", "the switch runs another program, or none", "warning"),
+            m.Say("loading", "the switch runs another program, or none", logging.WARNING),
             self._ask(State.PUSHING, m.PushPipeline),
         ]
 
@@ -369,7 +370,7 @@ class SwitchMachine:
         self._rounds += 1
         self._wrote += len(changes)
         write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, changes))
-        return [m.Say("writing", differ(changes), "warning"), write]
+        return [m.Say("writing", differ(changes), logging.WARNING), write]
 
     def _done(self, now: float) -> list[m.Action]:
         if self.state is State.SETTING:
@@ -397,7 +398,7 @@ class SwitchMachine:
         self.state, self.wake_at = State.RETRYING, now + self._retry.next()
         self.refusals += 1
         self._trouble(now)
-        return [m.Say("refused", reason, "error")]
+        return [m.Say("refused", reason, logging.ERROR)]
 
     def _trouble(self, now: float) -> None:
         if self._trouble_since is None:

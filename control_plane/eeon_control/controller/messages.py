@@ -4,6 +4,7 @@ An action with an answer has a `ticket`, which its answer repeats, so that outda
 The ticket of `Connect` also identifies the connection and all messages of its stream.
 """
 
+import logging
 from dataclasses import dataclass
 
 from eeon_control.election import ArbitrationStatus
@@ -182,7 +183,7 @@ class Say(Action):
 
     event: str
     reason: str = ""
-    level: str = "info"
+    level: int = logging.INFO
     fields: tuple[tuple[str, str | int | float], ...] = ()
 
 
