@@ -129,13 +129,15 @@ def test_stderr_on_a_full_disk_stops_no_command(monkeypatch):
 
 def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):
     table = Table("column")
-    table.add_row(Text(CLEARS))
+    table.add_row(CLEARS)
     terminal = Terminal()
     terminal.width = 200
     terminal.print(table)
     terminal.print(f"text {TURNS}", style="red")
+    terminal.print(Text(f"styled {CLEARS}"))
     shown = capsys.readouterr().out
-    assert "\\u001b[2J" in shown and "\\u202e" in shown and OBEYED.search(shown) is None
+    assert "│ \\u001b[2J" in shown and "styled \\u001b[2J" in shown and "\\u202e" in shown
+    assert OBEYED.search(shown) is None
 
 
 @pytest.mark.parametrize(
