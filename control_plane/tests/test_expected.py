@@ -14,13 +14,13 @@ from click.shell_completion import ShellComplete
 from eeon_control import config, energy, plan, sonic, topology, units
 from eeon_control.cli import main
 from eeon_control.config.pfc import Watchdog
-from eeon_control.constants import EEE_STATES, TICK_VALUES
+from eeon_control.constants import EEE_STATES, TICK_VALUES, VERDICTS
 from eeon_control.controller.metrics import MetricsServer
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.entries import Entry
 from eeon_control.errors import Place, Problem, Severity
-from eeon_control.fabric.read import QueueLook
-from eeon_control.operations.gates import Rule
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, QueueLook, VerdictCount
+from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan import pfc
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
@@ -319,6 +319,20 @@ def has_restarted(text: str, folder: Path) -> bool:
     return restarted(before, after, passed_us=passed_us) == ["leaf1"]
 
 
+def gate(text: str, folder: Path, rules: list[str]) -> list[str]:
+    """Returns what closes a gate at the second of two looks at leaf1: packets by verdict, cells as
+    `pauses_sent 11`, and `ports`."""
+    looks = []
+    for look in value(text):
+        ports = {int(number): up for number, up in look.pop("ports").items()} if "ports" in look else None
+        verdicts = [VerdictCount("leaf1", 1, "data", *of, 0) for of in look.items() if of[0] in VERDICTS]
+        cells = {tuple(name.split()): count for name, count in look.items() if name not in VERDICTS}
+        one = Observation(0, counters=FabricCounters((), tuple(verdicts)), ports=ports, cells=cells)
+        looks.append(FabricObservation({"leaf1": one}, {}))
+    closing = CounterGate(FABRIC, {}, [])
+    return [why for rule in rules for why in closing._broken(Rule.parse(rule), *looks)]
+
+
 def ticks_in_lpi(text: str, folder: Path) -> int:
     given = value(text)
     now, state = given.pop("now"), EEE_STATES.index(given.pop("state", "active"))
@@ -378,6 +392,7 @@ READERS = {
     "storms": storms,
     "seconds left": seconds_left,
     "restarted": has_restarted,
+    "gate": gate,
     "ticks in LPI": ticks_in_lpi,
     "column": column,
     "completions": completions,
