@@ -23,6 +23,7 @@ from eeon_control.fabric.read import FabricCounters, FabricObservation, Observat
 from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan import pfc
 from eeon_control.plan.waves import waves
+from eeon_control.printable import printable
 from eeon_control.routing import Flow
 from eeon_control.sources import parse_yaml
 from eeon_control.state import Moment, Pending
@@ -393,6 +394,7 @@ READERS = {
     "seconds left": seconds_left,
     "restarted": has_restarted,
     "gate": gate,
+    "printable": lambda text, folder: printable(text),
     "ticks in LPI": ticks_in_lpi,
     "column": column,
     "completions": completions,
