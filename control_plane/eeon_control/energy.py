@@ -160,9 +160,7 @@ def _port_energy(
     if restarted:
         lpi, wakes = now["lpi_ticks"], now["wakes"]
     else:
-        lpi = _lpi_between(
-            then, now, before.timings[port.number], timing, clocks, elapsed_ps // after.tick_ps
-        )
+        lpi = _lpi_between(port.number, before, after, clocks, elapsed_ps // after.tick_ps)
         wakes = (now["wakes"] - then["wakes"]) % WAKES_VALUES
     lpi_ps = min(lpi * after.tick_ps, elapsed_ps)
     each = (timing.sleep + timing.wake) * after.tick_ps if timing else 0
@@ -176,15 +174,12 @@ def _port_energy(
 
 
 def _lpi_between(
-    then: Mapping[str, int],
-    now: Mapping[str, int],
-    timing_then: EeeSettings | None,
-    timing: EeeSettings | None,
-    clocks: tuple[int, int] | None,
-    elapsed: int,
+    port: int, before: Reading, after: Reading, clocks: tuple[int, int] | None, elapsed: int
 ) -> int:
+    now, timing = after.registers[port], after.timings[port]
     if clocks is not None:
-        spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % TICK_VALUES
+        earlier = lpi_ticks(before.registers[port], before.timings[port], clocks[0])
+        spent = (lpi_ticks(now, timing, clocks[1]) - earlier) % TICK_VALUES
         # Registers are not all read at the same moment; a slightly negative time counts as 0.
         return 0 if spent > TICK_VALUES // 2 else min(spent, elapsed)
     # No packet has left the switch in the interval: every link with EEE sleeps after at most stall + Ts.
@@ -205,12 +200,8 @@ def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | 
     ]
     if not changed:
         return None
-    newest = changed[0]
-    for stamp in changed[1:]:
-        if (
-            stamp - newest
-        ) % TICK_VALUES < TICK_VALUES // 2:  # all lie within one interval, far less than half of the range
-            newest = stamp
+    # The clock wraps, but all lie within one interval, far less than half of its range.
+    newest = max(changed, key=lambda stamp: (stamp - changed[0] + TICK_VALUES // 2) % TICK_VALUES)
     return (newest - elapsed) % TICK_VALUES, newest
 
 

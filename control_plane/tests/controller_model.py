@@ -150,7 +150,7 @@ class Client:
             case m.IntendedIs(0, new):
                 return new != self.machine.intended
             case _:
-                return isinstance(event, (m.PortChanged, m.Suspect))
+                return isinstance(event, m.Suspect)
 
     def _take(self, action: m.Action) -> None:
         switch = self.world.switch
@@ -173,7 +173,7 @@ class Client:
                 pass
             case _:
                 if isinstance(action, (m.PushPipeline, m.Write)):
-                    assert self.confirmed == action.election_id, "a write while not primary"
+                    assert self.confirmed == self.machine.election_id, "a write while not primary"
                     self.writes += 1
                 if isinstance(action, m.ApplySettings):
                     assert self.confirmed is not None, "settings while not primary"
@@ -210,8 +210,8 @@ class Client:
             case m.ApplySettings(ticket):
                 switch.settings = self.machine.intended.revision
                 self.answers.append(m.Done(ticket))
-            case m.PushPipeline(ticket, election_id) | m.Write(ticket, election_id):
-                if not switch.may_write(self.stream, election_id):
+            case m.PushPipeline(ticket) | m.Write(ticket):
+                if not switch.may_write(self.stream, self.machine.election_id):
                     self.answers.append(m.Refused(ticket, "not the primary"))
                 elif self.world.refusals:
                     self.world.refusals -= 1

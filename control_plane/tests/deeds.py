@@ -303,24 +303,12 @@ def _remove_route(world: World, of: str) -> None:
     switch.remove(route)
 
 
-def _members(route: p4r.TableEntry) -> Any:
-    return route.action.action_profile_action_set.action_profile_actions
-
-
-@deed("remove next hop")
-def _remove_next_hop(world: World, of: str) -> None:
-    """Removes the first next hop of a route's group."""
-    switch, route = _route(world, of)
-    del _members(route)[0]
-    switch.modify(route)
-
-
 @deed("next hops")
 def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
     """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
     for of, members in routes.items():
         switch, route = _route(world, of)
-        group = _members(route)
+        group = route.action.action_profile_action_set.action_profile_actions
         ports = [one.action.params[0].value[0] for one in group]
         for member, new in zip(list(group), members, strict=False):
             member.action.params[0].value = bytes([new.get("port", ports.pop(0))])

@@ -56,47 +56,29 @@ class FaultyFabric:
         self.settle(store)
         return done(store, operations.apply, self.meant(names), observer=observer, **options)
 
-    def settle(self, store: state.StateStore, **given) -> list[str]:
+    def settle(self, store: state.StateStore) -> list[str]:
         """Settles like the next command or the controller. Returns the messages."""
         said: list[str] = []
-        done(store, operations.settle, say=said.append, **given)
+        done(store, operations.settle, say=said.append)
         return said
 
-    def killed_controller(
-        self,
-        store: state.StateStore,
-        kill_at: str,
-        number: int,
-        *,
-        names: tuple[str, ...] = NEW,
-        confirm_seconds: float | None = None,
-    ) -> int:
+    def killed_controller(self, store: state.StateStore, step: str, number: int, names=NEW, **how) -> int:
         """Applies in a process that kills itself at the n-th step of that name, or the n-th disk operation.
-
-        Returns its exit code: -9 if it came that far.
-        """
+        Returns its exit code: -9 if it came that far."""
         targets = self.meant(names).targets.as_value()
-        how = {"confirm_seconds": confirm_seconds}
-        return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, kill_at, **how)[0]
+        return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, step, **how)[0]
 
-    def words(self, folder: Path, *arguments: str, elsewhere: dict[str, str] | None = None) -> list[str]:
+    def words(self, folder: Path, *arguments: str, **elsewhere: str) -> list[str]:
         """Returns `eeon config apply` on the topology and targets of this fabric, which it writes to files."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
-        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
+        targets = self.meant(OLD, **elsewhere).targets.as_value()
         (folder / "targets.yaml").write_text(json.dumps(targets))
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
         return [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments]
 
-    def command(
-        self,
-        folder: Path,
-        *arguments: str,
-        stdout: int = subprocess.PIPE,
-        stderr: int | None = None,
-        elsewhere: dict[str, str] | None = None,
-    ) -> subprocess.Popen[str]:
+    def command(self, folder: Path, *arguments: str, stdout=subprocess.PIPE, stderr=None, **elsewhere: str):
         """Starts it in a separate process."""
-        words = self.words(folder, *arguments, elsewhere=elsewhere)
+        words = self.words(folder, *arguments, **elsewhere)
         return subprocess.Popen(words, stdout=stdout, stderr=stderr, text=True)
 
     # -- an independent check -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from functools import partial
 
-from eeon_control.controller.metrics.http import HttpServer, Limits
+from eeon_control.controller.metrics.http import HttpServer
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 
@@ -28,8 +28,8 @@ class Samples:
 async def main() -> None:
     registry = CollectorRegistry()
     registry.register(Samples(int(sys.argv[1])))
-    limits = Limits(request=float(sys.argv[2]), answer=float(sys.argv[3]))
-    server = HttpServer(registry, partial(asyncio.sleep, 0), limits)
+    limits = {"request_seconds": float(sys.argv[2]), "answer_seconds": float(sys.argv[3])}
+    server = HttpServer(registry, partial(asyncio.sleep, 0), **limits)
     print(await server.start("127.0.0.1", 0), flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await server.close()

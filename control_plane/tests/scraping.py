@@ -1,11 +1,13 @@
 """Reads the exporter's page like Prometheus."""
 
 from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
 from urllib.request import urlopen
 
 from eeon_control.controller.metrics import CATALOG
 from eeon_control.controller.metrics.families import Row, families
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 Samples = dict[tuple[str, ...], float]
@@ -24,14 +26,12 @@ def parsed(text: str) -> Samples:
 
 def exported(rows: Iterable[Row]) -> Samples:
     """Returns the page with some rows, by Prometheus's own parser."""
+    return collected(SimpleNamespace(collect=lambda: families(rows)))
 
-    class One:
-        def collect(self):
-            return families(rows)
 
-    registry = CollectorRegistry()
-    registry.register(One())
-    return parsed(generate_latest(registry).decode())
+def collected(collector: Any) -> Samples:
+    """Returns the page of a collector, by Prometheus's own parser."""
+    return parsed(generate_latest(collector).decode())
 
 
 def scrape(address: str) -> Samples:

@@ -3,6 +3,7 @@
 The model is controller_model's, with both kinds of P4Runtime servers.
 """
 
+import logging
 from typing import TypeVar
 
 import pytest
@@ -118,7 +119,7 @@ def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_i
     world.settle(300)
     assert world.states() == {10: State.BACKUP} and bids == []
     (line,) = [one for one in lines if one.event == "backup"]
-    assert line.level == "warning"
+    assert line.level == logging.WARNING
     assert line.reason == (
         "election id 340282366920938463463374607431768211455 (the largest possible) is primary, held by a client "
         "that is not a controller on this state folder; no client can take over before that one ends or the switch "
@@ -341,7 +342,7 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
     def port_changes(self, **under_way):
         self.request_is_under_way(**under_way)
         for client in self.world.clients.values():
-            client.give(m.PortChanged("s1:1", up=False))
+            client.give(m.Suspect("port 1 went down"))
 
     @rule(**UNDER_WAY)
     def revision_is_committed(self, **under_way):

@@ -10,7 +10,7 @@ from eeon_control.controller.metrics import CATALOG
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
 from engine_switches import LocalSwitch
-from scraping import Samples, exported
+from scraping import Samples, collected
 from supervised import SECONDS, TOPOLOGY, supervised, until
 
 pytestmark = pytest.mark.system
@@ -43,7 +43,8 @@ def patient(supervisor, young_seconds: float = 5.0) -> Readings:
 
 
 async def scraped(readings: Readings) -> Samples:
-    return exported(await readings.rows())
+    await readings.refresh()
+    return collected(readings)
 
 
 async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
@@ -82,7 +83,7 @@ async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
 async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         readings = patient(supervisor, 0)
-        await asyncio.gather(*(readings.rows() for _ in range(5)))
+        await asyncio.gather(*(readings.refresh() for _ in range(5)))
         assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
 
 

@@ -1,13 +1,12 @@
 """`eeon doctor`: each check on healthy and on faulty machines."""
 
 import importlib
-import json
 import os
 import time
 from pathlib import Path
 
 import pytest
-from eeon_command import eeon, place
+from eeon_command import eeon
 from eeon_control import config
 from eeon_control import doctor as doctors
 from eeon_control import fabric as fabrics
@@ -162,34 +161,13 @@ def by_check(findings) -> dict[str, Finding]:
 
 
 @pytest.mark.system
-def test_each_switch_is_visited_and_the_one_that_is_down_told(switches4):
-    targets = {name: Target(one.address, one.device_id) for name, one in switches4.switches.items()}
-    targets["leaf2"] = Target(targets["leaf1"].address, targets["leaf2"].device_id)
-    targets["spine1"] = Target("a..b:9559", targets["spine1"].device_id)
-    switches4.switches["spine2"].stop()
+def test_a_wrong_address_and_a_wrong_device_id_are_to_be_corrected_in_the_targets_file(switches4):
+    targets = {"leaf2": Target(switches4.targets["leaf1"], 2), "spine1": Target("a..b:9559", 3)}
     found = by_check(switches.reach(targets))
-    assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
-    assert (found["leaf1 pipeline"].level, found["leaf1 pipeline"].mend) == (
-        Level.WARNING,
-        "run `eeon config apply`",
-    )
-    for name, said in (("spine1", "Misformatted domain name"), ("spine2", "Connection refused")):
-        down = found[f"{name} P4Runtime"]
-        assert down.level is Level.FAULT and f"cannot be reached: {said} (UNAVAILABLE)" in down.found
-        assert down.mend == "start the switch, or correct its address or `tls` in the targets file"
     assert found["leaf2 P4Runtime"].mend.startswith("correct this at the switch, or its row in the targets")
-    assert found["leaf1 TLS"].level is Level.OK
-
-
-@pytest.mark.system
-def test_a_foreign_pipeline_is_told_with_both_digests(switches4):
-    from finsy.proto import p4i, p4r
-
-    leaf = switches4.switches["leaf1"]
-    leaf.config = p4r.ForwardingPipelineConfig(p4info=p4i.P4Info(), p4_device_config=b"{}")
-    found = by_check(switches.reach({"leaf1": Target(leaf.address, leaf.device_id)}))["leaf1 pipeline"]
-    assert found.level is Level.WARNING
-    assert found.found.startswith("another program, digest 44136fa355b3; expected ")
+    down = found["spine1 P4Runtime"]
+    assert down.level is Level.FAULT
+    assert "cannot be reached: Misformatted domain name (UNAVAILABLE)" in down.found
 
 
 @pytest.mark.system
@@ -206,26 +184,6 @@ def test_thrift_and_clock_of_a_switch():
 
 
 @pytest.mark.system
-def test_the_command_prints_findings_as_a_table_and_as_json(switches4, tmp_path):
-    arguments = ["doctor", *place(tmp_path, switches4.targets), "--state", str(tmp_path / "state")]
-    shown = eeon(*arguments)
-    assert "fix: run `eeon config apply`" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
-    document = json.loads(eeon(*arguments, "-o", "json", "--problems").stdout)
-    assert {one["level"] for one in document["findings"]} <= {"warning", "fault"}
-    assert document["summary"]["warning"] >= 4
-    assert shown.exit_code == (1 if document["summary"]["fault"] else 2)
-
-
-@pytest.mark.system
-def test_a_targets_file_that_is_wrong_is_a_finding_and_the_machine_is_still_examined(tmp_path):
-    result = eeon("doctor", "-t", "leaf-spine-4", "-T", str(tmp_path / "absent.yaml"), "-o", "json")
-    findings = json.loads(result.stdout)["findings"]
-    assert result.exit_code == 1
-    assert findings[0]["check"] == "arguments" and "No such file" in findings[0]["found"]
-    assert any(one["check"] == "python" for one in findings)
-
-
-@pytest.mark.system
 def test_nothing_is_written_on_the_way(tmp_path):
     before = sorted(tmp_path.rglob("*"))
     list(doctors.examine(os.environ, state=tmp_path / "state"))
@@ -234,7 +192,7 @@ def test_nothing_is_written_on_the_way(tmp_path):
 
 def test_a_doctor_without_switches_says_that_none_was_checked(monkeypatch):
     monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: [])
-    shown = eeon("doctor")
+    shown = eeon("doctor", code=0)
     assert shown.output.splitlines()[-1] == "no switch was checked; give -t and -T to check switches"
     shown = eeon("doctor", "-t", "leaf-spine-4", *SOMEWHERE)
     assert shown.output.splitlines()[-1] == "0 ok, 0 warnings, 0 faults"

@@ -12,23 +12,32 @@ import pytest
 import test_netbox
 import test_sonic
 from click.shell_completion import ShellComplete
-from eeon_control import config, plan, sonic, topology, units
+from eeon_control import config, energy, plan, sonic, topology, units
 from eeon_control.cli import main
+from eeon_control.config.pfc import Watchdog
+from eeon_control.constants import EEE_STATES, TICK_VALUES, VERDICTS
 from eeon_control.controller.metrics import MetricsServer
+from eeon_control.controller.storms import QueueWatch
 from eeon_control.entries import Entry
 from eeon_control.errors import Place, Problem, Severity
-from eeon_control.operations.gates import Rule
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, QueueLook, VerdictCount
+from eeon_control.operations.gates import CounterGate, Rule
+from eeon_control.plan import pfc
 from eeon_control.plan.waves import waves
 from eeon_control.printable import printable
 from eeon_control.routing import Flow
 from eeon_control.sources import parse_yaml
+from eeon_control.state import Moment, Pending
 from eeon_control.targets import Targets, is_loopback, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
+from eeon_control.views.change import restarted
 from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import SIXTEEN, lines
 from test_config_schema import is_valid
+from test_energy import TEN_G, registers
 from test_sonic import LEAF1, SHIPPED, tables
+from test_view_changes import observed
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
@@ -276,6 +285,63 @@ def completions(text: str, folder: Path) -> list[str]:
     return [item.value or item.type for item in found]
 
 
+LOOKS = {"w": (1, 0, 1), "q": (1, 0, 0), "l": (1, 1, 1), "r": (1, 0, 1), "n": (0, 0, 1)}
+
+
+def storms(text: str, folder: Path, pause: str = "1000s", packets: int = 0) -> list[str]:
+    """Returns the changes at looks a second apart, after an empty first one, with their numbers."""
+    rules = Watchdog(detect="2s", restore="3s")
+    watch = QueueWatch(pfc.Watched(rules, Duration.parse(pause), packets))
+    watch.look(QueueLook(0, 0, 0), 0)
+    departed = pauses = 0
+    found = []
+    for number, look in enumerate(text.split(), 1):
+        if look == "r":
+            departed = pauses = 0
+        waiting, left, paused = LOOKS.get(look) or (1, *map(int, look.split("/")))
+        departed, pauses = departed + left, pauses + paused
+        if change := watch.look(QueueLook(waiting, departed, pauses), number):
+            found.append(f"{change} {number}")
+    return found
+
+
+def seconds_left(text: str, folder: Path) -> float:
+    since = Moment(wall_seconds=1e9, boot_seconds=500.0, boot_id="a")
+    pending = Pending(revision=2, back_to=1, since=since, seconds=600)
+    return pending.seconds_left(since.model_copy(update=value(text)))
+
+
+def has_restarted(text: str, folder: Path) -> bool:
+    given = value(text)
+    before, after = (
+        observed(packets, elapsed_us=seconds[0] * 10**6 if seconds else None)
+        for packets, *seconds in given["looks"]
+    )
+    passed_us = given["passed"] * 10**6 if "passed" in given else None
+    return restarted(before, after, passed_us=passed_us) == ["leaf1"]
+
+
+def gate(text: str, folder: Path, rules: list[str]) -> list[str]:
+    """Returns what closes a gate at the second of two looks at leaf1: packets by verdict, cells as
+    `pauses_sent 11`, and `ports`."""
+    looks = []
+    for look in value(text):
+        ports = {int(number): up for number, up in look.pop("ports").items()} if "ports" in look else None
+        verdicts = [VerdictCount("leaf1", 1, "data", *of, 0) for of in look.items() if of[0] in VERDICTS]
+        cells = {tuple(name.split()): count for name, count in look.items() if name not in VERDICTS}
+        one = Observation(0, counters=FabricCounters((), tuple(verdicts)), ports=ports, cells=cells)
+        looks.append(FabricObservation({"leaf1": one}, {}))
+    closing = CounterGate(FABRIC, {}, [])
+    return [why for rule in rules for why in closing._broken(Rule.parse(rule), *looks)]
+
+
+def ticks_in_lpi(text: str, folder: Path) -> int:
+    given = value(text)
+    now, state = given.pop("now"), EEE_STATES.index(given.pop("state", "active"))
+    held = {name: number % TICK_VALUES for name, number in given.items()}
+    return energy.lpi_ticks(registers(eee_state=state, **held), TEN_G, now)
+
+
 READERS = {
     "eeon": command,
     "topology": lambda text, folder: refused(topology.from_text, text, "f.yaml"),
@@ -327,6 +393,11 @@ READERS = {
     "explanation": explanation,
     "refused by": refused_by,
     "YAML": yaml_value,
+    "storms": storms,
+    "seconds left": seconds_left,
+    "restarted": has_restarted,
+    "gate": gate,
+    "ticks in LPI": ticks_in_lpi,
     "column": column,
     "completions": completions,
 }

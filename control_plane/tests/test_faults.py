@@ -509,8 +509,8 @@ def test_apply_without_a_place_for_its_outcome_ends_without_a_traceback(
 def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, old, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         silent.settimeout(60)
-        elsewhere = {"leaf2": f"127.0.0.1:{silent.getsockname()[1]}"}
-        with faulty.command(tmp_path, "-c", NEW[0], stderr=subprocess.STDOUT, elsewhere=elsewhere) as command:
+        leaf2 = f"127.0.0.1:{silent.getsockname()[1]}"
+        with faulty.command(tmp_path, "-c", NEW[0], stderr=subprocess.STDOUT, leaf2=leaf2) as command:
             connection, _ = silent.accept()
             command.send_signal(signal.SIGINT)
             said = command.stdout.read()

@@ -102,14 +102,6 @@ def test_a_command_waits_for_no_library_that_it_does_not_need(arguments, librari
     assert not libraries & set(done.stdout.splitlines()[-1].split())
 
 
-def test_pages_for_man_are_written_one_a_command(tmp_path):
-    eeon("help", "--man", str(tmp_path / "man"), code=0)
-    names = {path.name for path in (tmp_path / "man").iterdir()}
-    assert {"eeon.1", "eeon-config-plan.1", "eeon-show-energy.1", "eeon-doctor.1"} <= names
-    page = (tmp_path / "man" / "eeon-config-plan.1").read_text()
-    assert page.startswith('.TH "EEON\\-CONFIG\\-PLAN" 1') and ".SH EXIT CODES" in page
-
-
 @pytest.mark.system
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not on PATH")
 def test_groff_has_nothing_to_say_against_the_pages(tmp_path):
@@ -161,8 +153,3 @@ def test_bash_gets_what_it_asks_for():
         [sys.executable, "-m", "eeon_control"], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["plain,energy"]
-
-
-@pytest.mark.parametrize("words", [(), ("show", "path"), ("config", "apply")], ids=" ".join)
-def test_help_of_a_command_is_what_the_command_says_of_itself(words):
-    assert eeon("help", *words).stdout == eeon(*words, "--help").stdout

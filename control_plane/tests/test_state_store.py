@@ -14,11 +14,12 @@ from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
 from eeon_control.cli.config import waiting
+from eeon_control.doctor import Level
 from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
-from eeon_control.state import clock
+from eeon_control.state import clock, folder
 from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.targets import Targets
@@ -112,48 +113,28 @@ def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
             store.journal()
 
 
+def test_files_that_are_removed_as_they_are_read_are_not_there(store, monkeypatch):
+    commit(store, intent("drop_tail"))
+    begin(store, {"leaf1": Snapshot(False)})
+    check = folder.check
+
+    def remove_then_check(path: Path) -> None:
+        (store.folder / "journal.json").unlink(missing_ok=True)
+        check(path)
+
+    monkeypatch.setattr(folder, "check", remove_then_check)
+    (found,) = state_folder(store.folder)
+    assert found.level is Level.OK
+    begin(store, {"leaf1": Snapshot(False)})
+    assert store.journal() is None
+
+
 def test_place_of_the_folder_follows_option_variable_and_xdg():
     here = {"XDG_STATE_HOME": "/var/x", "HOME": "/home/me"}
     assert str(state.folder_of("a b", environment=here)) == "/var/x/eeon/a%20b"
     assert str(state.folder_of("a", environment={**here, "EEON_STATE": "/s"})) == "/s"
     assert str(state.folder_of("a", "/given", {**here, "EEON_STATE": "/s"})) == "/given"
     assert str(state.folder_of("..", environment=here)) == "/var/x/eeon/%2E."
-
-
-MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=500.0, boot_id="a")
-
-
-@pytest.mark.parametrize(
-    ("now", "left"),
-    [
-        ({"boot_seconds": 560.0}, 540.0),
-        ({"boot_seconds": 560.0, "wall_seconds": 2e9}, 540.0),  # the wall clock jumped ahead
-        ({"boot_seconds": 560.0, "wall_seconds": 0.0}, 540.0),  # and back
-        ({"boot_seconds": 1100.0, "wall_seconds": 0.0}, 0.0),
-        (
-            {"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 100},
-            500.0,
-        ),  # the machine was restarted
-        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 601}, 0.0),
-        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 - 1}, 0.0),  # the elapsed time is unknown
-    ],
-)
-def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
-    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-    assert pending.seconds_left(MOMENT.model_copy(update=now)) == left
-
-
-def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_count(store):
-    commit(store, intent("drop_tail"))
-    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-    (store.folder / "pending.json").write_text(pending.model_dump_json())
-    os.chmod(store.folder / "pending.json", 0o600)
-    assert store.pending() is None
-    commit(store, intent("red_ect"), pending)
-    assert store.pending() == pending
-    with store.lock("test") as lock:
-        store.confirm(lock)
-    assert store.pending() is None
 
 
 @contextlib.contextmanager

@@ -21,6 +21,8 @@ from eeon_control.fabric.read import QueueLook
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
+from eeon_control.units import Duration
+from eeon_control.views.eee import VIEW, eee
 from engine_switches import ONE_SWITCH, TICK_PS, serving_thrift_too
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -36,9 +38,11 @@ class Served:
     tick_ps: int
 
 
+FABRIC = topology.from_text(ONE_SWITCH, "one-switch.yaml")
+
+
 @pytest.fixture(params=["engine", "bmv2"])
 def served(request, tmp_path):
-    one_switch = topology.from_text(ONE_SWITCH, "one-switch.yaml")
     with contextlib.ExitStack() as stack:
         if request.param == "bmv2":
             if shutil.which("simple_switch_grpc") is None:
@@ -47,7 +51,9 @@ def served(request, tmp_path):
             found = Served(Target(bmv2.address, 1, None, bmv2.thrift), 1_000_000)
         else:
             found = Served(stack.enter_context(serving_thrift_too()), TICK_PS)
-        fabric.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": found.target}, found.tick_ps)
+        fabric.apply_sync(
+            FABRIC, config.load("drop_tail", "eee_120us100"), {"leaf1": found.target}, found.tick_ps
+        )
         yield found
 
 
@@ -80,6 +86,17 @@ def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkey
 
     monkeypatch.setattr(read, "_over_p4runtime", without_registers)
     assert sync.run(look()) == {11: QueueLook(0, 0, 0)}
+
+
+@pytest.mark.parametrize("served", ["bmv2"], indirect=True)
+def test_a_link_that_sends_nothing_is_asleep_by_the_clock_of_a_switch_without_registers_over_p4runtime(
+    served,
+):
+    seen = sync.run(read.observe(FABRIC, {"leaf1": served.target}, VIEW.wanted))
+    (row,) = eee(FABRIC, seen, Duration(served.tick_ps)).rows
+    assert (row["mode"], row["state"]) == ("coalesce", "active") and row["lpi_share"] > 0.5
+    not_told = {"leaf1": Target(served.target.address, 1)}
+    assert sync.run(read.observe(FABRIC, not_told, VIEW.wanted)).switches["leaf1"].registers is None
 
 
 def test_queue_depth_and_rate_are_taken(served):

@@ -261,12 +261,9 @@ def _output_option(function: _F, text: str) -> _F:
 
 def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
     """Returns the targets of a command line. Raises EeonError when they are not complete."""
-    if file is not None:
-        given = load_targets(file)
-        switches, tick, clock = dict(given.switches), tick or given.tick, given.clock
-        topology, foreign = given.topology, given.foreign
-    else:
-        switches, clock, topology, foreign = {}, "real", None, "delete"
+    given = None if file is None else load_targets(file)
+    switches = {} if given is None else dict(given.switches)
+    tick = tick or (None if given is None else given.tick)
     role = next((one.role for one in switches.values()), None)
     for text in texts:
         name, separator, address = text.partition("=")
@@ -283,7 +280,7 @@ def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -
         raise EeonError("no switches: give a targets file (-T) or --target SWITCH=HOST:PORT for each switch")
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
-    return Targets(tick, switches, clock, topology, foreign)
+    return Targets(tick, switches) if given is None else replace(given, tick=tick, switches=switches)
 
 
 def _only_known(state_folder: Path | None) -> Path:

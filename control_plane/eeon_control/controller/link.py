@@ -12,6 +12,7 @@ from finsy import P4Schema
 
 from eeon_control.controller import messages as m
 from eeon_control.controller import port_events
+from eeon_control.controller.counts import Counts
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
 from eeon_control.errors import EeonError, FabricError
@@ -24,10 +25,9 @@ from eeon_control.targets import Target
 class Link:
     """Keeps one switch as its machine decides. Run `run` as a task; cancel the task to release the switch.
 
-    `refresh` reads the intended configuration; `set_settings` applies settings outside
-    P4Runtime. `on_change` is called after every step, `on_restored` with every report of a restore,
-    `on_ports` with the numbers of the ports that are down, initially and after each change, or with None if
-    the switch does not report them.
+    `refresh` reads the intended configuration; `set_settings` applies settings outside P4Runtime. `counts`
+    gets every restore. `on_change` is called after every step, `on_ports` with the numbers of the ports that
+    are down, initially and after each change, or with None if the switch does not report them.
     """
 
     machine: SwitchMachine
@@ -35,8 +35,8 @@ class Link:
     schema: P4Schema
     refresh: Callable[[], Awaitable[m.Intended]]
     set_settings: Callable[[], Awaitable[None]]
+    counts: Counts
     on_change: Callable[[Link], None]
-    on_restored: Callable[[Link, m.Restored], None]
     on_ports: Callable[[Link, frozenset[int] | None], None]
     session: P4RuntimeSession | None = None
     _events: asyncio.Queue[m.Event] = field(default_factory=asyncio.Queue)
@@ -77,13 +77,7 @@ class Link:
     async def _perform(self, action: m.Action) -> None:
         match action:
             case m.Say(event, reason, level, fields):
-                say(
-                    logging.getLevelName(level.upper()),
-                    event,
-                    switch=self.name,
-                    reason=reason,
-                    **dict(fields),
-                )
+                say(level, event, switch=self.name, reason=reason, **dict(fields))
             case m.Restored():
                 say(
                     logging.INFO,
@@ -94,7 +88,7 @@ class Link:
                     program_loaded=action.pushed,
                     drift=action.drift,
                 )
-                self.on_restored(self, action)
+                self.counts.restored(self.name, action)
             case m.Refresh(ticket):
                 self._spawn(self._tasks, self._refreshed(ticket))
             case m.Connect(ticket):
@@ -129,7 +123,7 @@ class Link:
             self.on_ports(self, report.down)
             for port, up in report.changed:
                 say(logging.INFO, "port", switch=self.name, port=port, up=up)
-                self.tell(m.PortChanged(port, up))
+                self.tell(m.Suspect(f"port {port} went {'up' if up else 'down'}"))
         if not told:
             self.on_ports(self, None)
 
@@ -164,7 +158,7 @@ class Link:
             case m.PushPipeline(ticket):
                 await session.push_pipeline()
                 return m.Done(ticket)
-            case m.Write(ticket, _, changes):
+            case m.Write(ticket, changes):
                 await session.write_changes(changes)
                 return m.Done(ticket)
             case m.ApplySettings(ticket):

@@ -34,14 +34,8 @@ def set_up(form: str, level: str, stream: TextIO | None = None) -> None:
 
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return " ".join(
-            [
-                _time(record),
-                record.levelname.lower(),
-                record.getMessage(),
-                *(f"{key}={_text(value)}" for key, value in _fields(record).items()),
-            ]
-        )
+        fields = "".join(f" {key}={_text(value)}" for key, value in _fields(record).items())
+        return f"{_time(record)} {record.levelname.lower()} {record.getMessage()}{fields}"
 
 
 class _Json(logging.Formatter):

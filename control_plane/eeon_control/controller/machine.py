@@ -19,12 +19,13 @@
 Invariants (tests/test_controller_machine.py):
 
 * PushPipeline, Write and ApplySettings are issued only while, by the switch's last message, this stream is
-  primary, and with its election id;
+  primary with the id of its last bid;
 * only one request is pending at a time, so that no answer is outdated by a later request;
 * IN_SYNC is entered only after the program and all entries were read back as intended, and the settings were
   applied, since the stream began, since the promotion, and since the intended configuration was read.
 """
 
+import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,8 +84,9 @@ _BIDS = 5
 class SwitchMachine:
     """The state machine of one switch. Call `step` with every event, and with Tick at `wake_at`.
 
-    `rank` is the configured election id; `election_id` is that of the last bid. Times are seconds of any
-    monotonic clock. `connections_lost` and `refusals` are counters for metrics and are never reset.
+    `rank` is the configured election id; `election_id` is that of the last bid; `connection` is the ticket of
+    the connection, 0 without any. Times are seconds of any monotonic clock. `connections_lost` and `refusals`
+    are counters for metrics and are never reset.
     """
 
     def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing, *, seed: int = 0) -> None:
@@ -95,6 +97,7 @@ class SwitchMachine:
         self.wake_at: float | None = 0.0
         self.role: ArbitrationStatus | None = None
         self.election_id = rank
+        self.connection = 0
         self.drift_entries = 0  # found by the last comparison, not yet repaired
         self.connections_lost = 0
         self.refusals = 0
@@ -103,7 +106,6 @@ class SwitchMachine:
         self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_max, f"{seed}:connect:{name}")
         self._retry = Backoff(timing.retry_first, timing.retry_max, f"{seed}:retry:{name}")
         self._tickets = 0
-        self._connection = 0
         self._busy = 0
         self._primary_id = 0
         self._primary_since = 0.0
@@ -123,11 +125,6 @@ class SwitchMachine:
         self._last_loss = ""
 
     @property
-    def connection(self) -> int:
-        """The ticket of the connection; 0 without a connection."""
-        return self._connection
-
-    @property
     def is_connected(self) -> bool:
         """Whether the switch has answered on the present stream."""
         return self.role is not None
@@ -142,21 +139,19 @@ class SwitchMachine:
         match event:
             case m.Tick():
                 return self._tick(now)
-            case m.Connected(ticket) if ticket == self._connection and self.state is State.CONNECTING:
+            case m.Connected(ticket) if ticket == self.connection and self.state is State.CONNECTING:
                 self._connected_at, self._bids = now, 0
                 return self._bid(self._first_bid(), now)
-            case m.StreamLost(ticket, reason, id_in_use) if ticket == self._connection:
+            case m.StreamLost(ticket, reason, id_in_use) if ticket == self.connection:
                 self._left_behind = self._left_behind if id_in_use else self.election_id
                 self._in_use = id_in_use
                 return self._lost(reason, now)
-            case m.Arbitrated(ticket, role, election_id) if ticket == self._connection:
+            case m.Arbitrated(ticket, role, election_id) if ticket == self.connection:
                 return self._arbitrated(role, election_id, now)
             case m.Writers():
                 return self._set_writers(event, now)
             case m.IntendedIs(0, intended):
                 return self._news(intended, now)
-            case m.PortChanged(port, up):
-                return self._suspect(f"port {port} went {'up' if up else 'down'}", now)
             case m.Suspect(reason):
                 return self._suspect(reason, now)
             case m.Answer(ticket) if ticket and ticket == self._busy:
@@ -173,21 +168,19 @@ class SwitchMachine:
         match self.state:
             case State.WAITING:
                 self.state = State.CONNECTING
-                self._connection = self._ticket()
-                return [m.Connect(self._connection)]
+                self.connection = self._ticket()
+                return [m.Connect(self.connection)]
             case State.ARBITRATING:
                 return self._lost(f"no answer to arbitration within {self._timing.answer:g} s", now)
             case State.BACKUP:
                 return self._bid(self._next_id(), now)
-            case State.IN_SYNC:
-                return self._begin("", now)
-            case State.DEFERRED | State.RETRYING:
+            case State.IN_SYNC | State.DEFERRED | State.RETRYING:
                 return self._begin("", now)
             case _:
                 return []
 
     def _lost(self, reason: str, now: float) -> list[m.Action]:
-        gone, self._connection = self._connection, 0
+        gone, self.connection = self.connection, 0
         if self._was_in_sync and self._trouble_since is None:
             self._trouble_since = now
         said = self.role is not None or reason != self._last_loss
@@ -199,7 +192,7 @@ class SwitchMachine:
         self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
         self._was_in_sync, self._settings_due, self._last_loss = False, True, reason
         self.wake_at = now + self._reconnect.next()
-        say = m.Say("disconnected", reason, "warning" if said else "debug")
+        say = m.Say("disconnected", reason, logging.WARNING if said else logging.DEBUG)
         return [m.Disconnect(gone), say]
 
     def _first_bid(self) -> int:
@@ -226,7 +219,7 @@ class SwitchMachine:
         self.election_id = election_id
         self._bids += 1
         self.wake_at = now + self._timing.answer
-        return [m.Bid(self._connection, election_id)]
+        return [m.Bid(self.connection, election_id)]
 
     def _arbitrated(self, role: ArbitrationStatus, election_id: int, now: float) -> list[m.Action]:
         before, self.role = self.role, role
@@ -257,7 +250,7 @@ class SwitchMachine:
         else:
             who = "a client that is not a controller on this state folder"
         ending = "no client can take over before that one ends or the switch restarts"
-        return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
+        return m.Say("backup", f"{why}, held by {who}; {ending}", logging.WARNING)
 
     def _stand_by(self, now: float) -> list[m.Action]:
         """Decides the next step while not primary: bid, wait for a time, or wait for an event."""
@@ -359,8 +352,8 @@ class SwitchMachine:
         self._trouble(now)
         self._settings_due = True
         return [
-            m.Say("loading", "the switch runs another program, or none", "warning"),
-            self._ask(State.PUSHING, lambda ticket: m.PushPipeline(ticket, self.election_id)),
+            m.Say("loading", "the switch runs another program, or none", logging.WARNING),
+            self._ask(State.PUSHING, m.PushPipeline),
         ]
 
     def _compare(self, event: m.EntriesRead, now: float) -> list[m.Action]:
@@ -376,8 +369,8 @@ class SwitchMachine:
         self._drift = self._drift or (self._was_in_sync and not self._pushed)
         self._rounds += 1
         self._wrote += len(changes)
-        write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, self.election_id, changes))
-        return [m.Say("writing", differ(changes), "warning"), write]
+        write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, changes))
+        return [m.Say("writing", differ(changes), logging.WARNING), write]
 
     def _done(self, now: float) -> list[m.Action]:
         if self.state is State.SETTING:
@@ -405,7 +398,7 @@ class SwitchMachine:
         self.state, self.wake_at = State.RETRYING, now + self._retry.next()
         self.refusals += 1
         self._trouble(now)
-        return [m.Say("refused", reason, "error")]
+        return [m.Say("refused", reason, logging.ERROR)]
 
     def _trouble(self, now: float) -> None:
         if self._trouble_since is None:

@@ -4,6 +4,7 @@ An action with an answer has a `ticket`, which its answer repeats, so that outda
 The ticket of `Connect` also identifies the connection and all messages of its stream.
 """
 
+import logging
 from dataclasses import dataclass
 
 from eeon_control.election import ArbitrationStatus
@@ -73,14 +74,6 @@ class Refused(Answer):
 
 
 @dataclass(frozen=True)
-class PortChanged(Event):
-    """A port went up or down."""
-
-    port: str
-    up: bool
-
-
-@dataclass(frozen=True)
 class Intended:
     """The intended configuration of the switch.
 
@@ -123,7 +116,7 @@ class Tick(Event):
 
 @dataclass(frozen=True)
 class Suspect(Event):
-    """There is a reason to doubt the switch's state."""
+    """There is a reason to doubt the switch's state, such as a port that went down."""
 
     reason: str
 
@@ -169,18 +162,14 @@ class ReadEntries(Request):
     """Read the controller's tables. Answered by EntriesRead or Refused."""
 
 
-@dataclass(frozen=True)
 class PushPipeline(Request):
-    """Load the program. Answered by Done or Refused."""
-
-    election_id: int
+    """Load the program, with the id of the last bid. Answered by Done or Refused."""
 
 
 @dataclass(frozen=True)
 class Write(Request):
-    """Send changes in order. Answered by Done or Refused."""
+    """Send changes in order, with the id of the last bid. Answered by Done or Refused."""
 
-    election_id: int
     changes: tuple[Change, ...]
 
 
@@ -194,7 +183,7 @@ class Say(Action):
 
     event: str
     reason: str = ""
-    level: str = "info"
+    level: int = logging.INFO
     fields: tuple[tuple[str, str | int | float], ...] = ()
 
 

@@ -52,7 +52,7 @@ class Options:
 class Supervisor:
     """Keeps a fabric until cancelled. Call `run` once, on one event loop.
 
-    `links` and `wanted` are for readers on the same loop; `counts` are for metrics.
+    `links`, `wanted` and `unfinished` are for readers on the same loop; `counts` are for metrics.
     """
 
     def __init__(self, store: StateStore, options: Options) -> None:
@@ -62,8 +62,7 @@ class Supervisor:
         self.wanted: Wanted | None = None
         self.counts = Counts()
         self.contenders = Contenders()
-        self.journal_found = False
-        self.confirm_seconds_left: float | None = None
+        self.unfinished = unfinished.Finisher(store, self.counts)
         self.folder_readable = True
         self.applies: dict[str, int] = {}
         self.started = asyncio.Event()
@@ -82,7 +81,6 @@ class Supervisor:
         self._ports_known = asyncio.Event()
         self._ports_by = 0.0
         self._ports_changed = asyncio.Event()
-        self._unfinished = unfinished.Finisher(store, self.counts)
         self.storm_watch = StormWatch(self._watched, self._storm)
 
     @property
@@ -161,12 +159,10 @@ class Supervisor:
 
     async def _finish(self) -> None:
         """Finishes the work of killed commands and rolls back unconfirmed revisions, if it is in charge."""
-        found = await asyncio.to_thread(self._unfinished.find)
-        self.journal_found, self.confirm_seconds_left = found.journal, found.confirm_seconds_left
-        if not self.in_charge or self.contenders.command is not None or not found.is_due:
-            return
-        self._tell_writers()  # the links do not write while this controller holds the folder's lock
-        await self._unfinished.finish(found)
+        await asyncio.to_thread(self.unfinished.find)
+        if self.in_charge and self.contenders.command is None and self.unfinished.found.is_due:
+            self._tell_writers()  # the links do not write while this controller holds the folder's lock
+            await self.unfinished.finish()
 
     async def _load_news(self) -> None:
         try:
@@ -191,7 +187,6 @@ class Supervisor:
             self._loaded = found
             before, self.wanted = self.wanted, wanted
             self._dead = dead_ends(wanted.topology, self._down)
-            self._meant = await asyncio.to_thread(wanted.around, self._dead, self._storms())
             say(
                 logging.INFO,
                 "revision",
@@ -209,13 +204,12 @@ class Supervisor:
         for name in list(self.links):
             if before is None or wanted.targets.get(name) != before.targets.get(name):
                 await self._stop(name)
+        await self._mean(wanted)
         if not self.links:
             self._ports_by = asyncio.get_running_loop().time() + _PORTS_SECONDS
             self._silent = set(wanted.targets)
         for name, target in wanted.targets.items():
-            link = self.links.get(name)
-            if link is not None:
-                link.tell(m.IntendedIs(0, self._meant[name]))
+            if name in self.links:
                 continue
             link = self.links[name] = Link(
                 SwitchMachine(
@@ -226,11 +220,19 @@ class Supervisor:
                 refresh=partial(self._refresh, name),
                 set_settings=partial(self._write_settings, name),
                 on_change=self._changed,
-                on_restored=lambda link, what: self.counts.restored(link.name, what),
+                counts=self.counts,
                 on_ports=self._ports,
             )
             link.tell(self._writers(name))
             self._tasks[name] = asyncio.create_task(link.run(), name=f"switch {name}")
+
+    async def _mean(self, wanted: Wanted) -> None:
+        """Adapts the intended entries to dead links and storms, and tells the links what is new to them."""
+        before = self._meant
+        self._meant = await asyncio.to_thread(wanted.around, self._dead, self._storms())
+        for name, link in self.links.items():
+            if self._meant[name] is not before.get(name):
+                link.tell(m.IntendedIs(0, self._meant[name]))
 
     async def _stop(self, name: str) -> None:
         self.links.pop(name, None)
@@ -265,12 +267,9 @@ class Supervisor:
             dead = frozenset() if wanted is None else dead_ends(wanted.topology, self._down)
             if wanted is None or dead == self._dead:
                 return
-            before, self._dead = self._meant, dead
-            self._meant = await asyncio.to_thread(wanted.around, dead, self._storms())
-        say(logging.WARNING if dead else logging.INFO, "links", down=" ".join(sorted(dead)) or "none")
-        for name, link in self.links.items():
-            if self._meant[name] is not before[name]:
-                link.tell(m.IntendedIs(0, self._meant[name]))
+            say(logging.WARNING if dead else logging.INFO, "links", down=" ".join(sorted(dead)) or "none")
+            self._dead = dead
+            await self._mean(wanted)
 
     # -- pauses without end ----------------------------------------------------------------------------------
 
@@ -291,15 +290,11 @@ class Supervisor:
             for name, queues in self.storm_watch.storms.items()
         }
 
-    async def _storm(self, name: str) -> None:
-        """Adapts a switch's entries after a storm in one of its queues has begun or ended."""
+    async def _storm(self) -> None:
+        """Adapts the intended entries after a storm has begun or ended."""
         async with self._loading:
-            if self.wanted is None:
-                return
-            self._meant = await asyncio.to_thread(self.wanted.around, self._dead, self._storms())
-        link = self.links.get(name)
-        if link is not None:
-            link.tell(m.IntendedIs(0, self._meant[name]))
+            if self.wanted is not None:
+                await self._mean(self.wanted)
 
     # -- for the links ---------------------------------------------------------------------------------------
 
@@ -326,7 +321,7 @@ class Supervisor:
             await thrift.set_queues(name, wanted.targets[name], wanted.queues[name])
 
     def _writers(self, name: str) -> m.Writers:
-        running = self.contenders.command is not None or self._unfinished.keeps_back
+        running = self.contenders.command is not None or self.unfinished.keeps_back
         return self.contenders.writers(self.options.rank, name, apply_running=running)
 
     def _tell_writers(self) -> None:

@@ -18,7 +18,7 @@ _RETRY_MAX_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a look. `confirm_seconds_left`: None if no confirmation is pending, 0 if overdue."""
+    """The unfinished work. `confirm_seconds_left`: None if no confirmation is pending, 0 if overdue."""
 
     journal: bool = False
     confirm_seconds_left: float | None = None
@@ -30,14 +30,17 @@ class Found:
 
 
 class Finisher:
-    """Finishes the work that is found; on failure (a switch is away), retries later."""
+    """Finishes the work that is found; on failure (a switch is away), retries later.
+
+    `found`: the result of the last look, for metrics.
+    """
 
     def __init__(self, store: StateStore, counts: Counts) -> None:
         self._store = store
         self._counts = counts
         self._backoff = Backoff(_RETRY_FIRST_SECONDS, _RETRY_MAX_SECONDS, str(store.folder))
         self._not_before = 0.0
-        self._found = Found()
+        self.found = Found()
         self._tried = False
         self._at_work = False
 
@@ -48,23 +51,22 @@ class Finisher:
         A journal that could not be finished does not block writes: the reachable switches are then brought to
         the revision in force, as finishing the journal would do.
         """
-        return self._at_work or (self._found.journal and not self._tried)
+        return self._at_work or (self.found.journal and not self._tried)
 
-    def find(self) -> Found:
+    def find(self) -> None:
         """Reads the folder. Raises StateError."""
         pending = self._store.pending()
         left = None if pending is None else pending.seconds_left(clock.now())
-        self._found = Found(self._store.has_journal(), left)
-        if not self._found.is_due:
+        self.found = Found(self._store.has_journal(), left)
+        if not self.found.is_due:
             self._tried, self._not_before = False, 0.0
             self._backoff.reset()
-        return self._found
 
-    async def finish(self, found: Found) -> None:
+    async def finish(self) -> None:
         """Finishes due work, unless its back-off has not ended. Logs the result, and raises no EeonError."""
-        if not found.is_due or time.monotonic() < self._not_before:
+        if time.monotonic() < self._not_before:
             return
-        what = "journal" if found.journal else "confirmation"
+        what = "journal" if self.found.journal else "confirmation"
         self._at_work = True
         try:
             with self._store.lock(_COMMAND) as lock:
@@ -78,7 +80,7 @@ class Finisher:
             say(logging.ERROR, "unfinished", what=what, reason=str(error))
         else:
             if settled.recovered is not None:
-                self._counts.finished["journal", settled.recovered.direction.value] += 1
+                self._counts.finished["journal", settled.recovered.direction] += 1
             if settled.rolled_back is not None:
                 self._counts.finished["confirmation", "rolled_back"] += 1
         finally:

@@ -26,14 +26,12 @@ _IDLE_SECONDS = 1.0
 class StormWatch:
     """The watchdog of a supervisor's switches, on its event loop. Run `run` as a task.
 
-    `watched`: returns the present rules and links of the switches. `changed` is called with a switch after a
-    storm in one of its queues has begun or ended. `storms`: switch -> queue in a storm -> its rules.
+    `watched`: returns the present rules and links of the switches. `changed` is called after a storm has
+    begun or ended. `storms`: switch -> queue in a storm -> its rules.
     """
 
     def __init__(
-        self,
-        watched: Callable[[], tuple[Rules, Mapping[str, Link]]],
-        changed: Callable[[str], Awaitable[None]],
+        self, watched: Callable[[], tuple[Rules, Mapping[str, Link]]], changed: Callable[[], Awaitable[None]]
     ) -> None:
         self.storms: dict[str, dict[int, Watched]] = {}
         self.found: dict[tuple[str, int], int] = {}
@@ -49,23 +47,22 @@ class StormWatch:
         try:
             while True:
                 rules, links = self._watched()
-                for name in self._follow(rules):
-                    await self._changed(name)
+                if self._follow(rules):
+                    await self._changed()
                 await asyncio.sleep(self._look(links))
         finally:
             for task in list(self._looking.values()):
                 task.cancel()
 
-    def _follow(self, rules: Rules) -> list[str]:
-        """Adapts the watched queues to the rules. Returns the switches that lose a storm thereby."""
-        lost = []
+    def _follow(self, rules: Rules) -> bool:
+        """Adapts the watched queues to the rules. Returns whether a storm is lost thereby."""
+        lost = False
         for name in {**self._queues, **rules}:
             of_switch = rules.get(name, {})
             known = self._queues.setdefault(name, {})
             for queue in [queue for queue, one in known.items() if of_switch.get(queue) != one.watched]:
                 del known[queue]
-                if self.storms.get(name, {}).pop(queue, None) is not None and name not in lost:
-                    lost.append(name)
+                lost |= self.storms.get(name, {}).pop(queue, None) is not None
             for queue, one in of_switch.items():
                 known.setdefault(queue, QueueWatch(one))
             if not known:
@@ -93,7 +90,7 @@ class StormWatch:
         looked = [(queue, known[queue], one) for queue, one in found.items() if queue in known]
         changes = [self._judge(link.name, queue, watch, one, now) for queue, watch, one in looked]
         if any(changes):
-            await self._changed(link.name)
+            await self._changed()
 
     async def _read(self, link: Link, known: Mapping[int, QueueWatch]) -> Mapping[int, QueueLook] | None:
         session = link.session

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 
 class Level(StrEnum):
@@ -19,8 +20,8 @@ class Level(StrEnum):
 class Finding:
     """The result of one check: its name, what it found, and the fix (empty if it is ok)."""
 
-    check: str
     level: Level
+    check: str
     found: str
     mend: str = ""
 
@@ -28,20 +29,10 @@ class Finding:
 Check = Callable[[], Iterable[Finding]]
 
 
-def ok(check: str, found: str) -> Finding:
-    return Finding(check, Level.OK, found)
-
-
-def absent(check: str, found: str) -> Finding:
-    return Finding(check, Level.ABSENT, found)
-
-
-def warning(check: str, found: str, mend: str) -> Finding:
-    return Finding(check, Level.WARNING, found, mend)
-
-
-def fault(check: str, found: str, mend: str) -> Finding:
-    return Finding(check, Level.FAULT, found, mend)
+ok = partial(Finding, Level.OK)
+absent = partial(Finding, Level.ABSENT)
+warning = partial(Finding, Level.WARNING)
+fault = partial(Finding, Level.FAULT)
 
 
 def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:

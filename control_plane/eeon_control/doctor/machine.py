@@ -8,6 +8,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -117,7 +118,8 @@ def state_folder(folder: Path) -> Iterator[Finding]:
             yield ok(check, f"{folder}: does not exist yet; the first `eeon config apply` creates it")
             return
         for path in (folder, *sorted(folder.rglob("*"))):
-            folders.check(path)
+            with suppress(FileNotFoundError):  # an apply or a controller that runs replaces its files
+                folders.check(path)
         store = StateStore.open(folder, create=False)
         number, interrupted, pending = store.current_number(), store.has_journal(), store.pending()
     except StateError as error:
@@ -130,8 +132,9 @@ def state_folder(folder: Path) -> Iterator[Finding]:
             check, f"{folder}: a revision waits to be confirmed", "eeon config confirm, or it is rolled back"
         )
     yield ok(check, f"{folder}: revision {number}" if number else f"{folder}: no revision yet")
-    newest = max(folder.rglob("*"), key=lambda path: path.stat().st_mtime, default=folder)
-    yield from (finding for finding in clock(newest) if finding.mend)
+    with suppress(FileNotFoundError):
+        newest = max(folder.rglob("*"), key=lambda path: path.stat().st_mtime, default=folder)
+        yield from (finding for finding in clock(newest) if finding.mend)
 
 
 def _ethtool(interface: str, command: int) -> int:

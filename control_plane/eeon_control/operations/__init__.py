@@ -13,13 +13,12 @@ finishes it. `eeon controller run` uses the same functions.
 from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.drift import Drift, drift
 from eeon_control.operations.gates import Rule, gates_of
-from eeon_control.operations.owned import owned
 from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import recover
 from eeon_control.operations.rollback import goes_back_to, meant_by, rollback
 from eeon_control.operations.saved_plan import SavedPlan, load_plan
 from eeon_control.operations.settle import confirm, settle
-from eeon_control.operations.work import Work
+from eeon_control.operations.work import Work, owned
 
 __all__ = [
     "Drift",

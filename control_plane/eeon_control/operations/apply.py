@@ -9,11 +9,9 @@ from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.transaction import Ledger
 from eeon_control.fabric.undo import Snapshot
-from eeon_control.operations import same_fabric
-from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
-from eeon_control.operations.work import Work
-from eeon_control.state import Draft, Intended, Journal, Pending, Revision, clock
+from eeon_control.operations.work import Work, owned
+from eeon_control.state import Draft, FabricKind, Intended, Journal, Pending, Revision, clock
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ async def apply(
             "no revision to roll back to if this one is not confirmed; apply once without --confirm"
         )
     if confirm_seconds is not None and current is not None:
-        why = same_fabric.difference(current.intended(), meant)
+        why = difference(current.intended(), meant)
         if why:
             raise StateError(
                 f"revision {current.number}, to which an unconfirmed apply would roll back, {why}; apply "
@@ -100,6 +98,26 @@ async def apply(
         if meant.targets.switches[name].thrift is None and of_switch(meant.config, switch)
     }
     return Outcome(report, ledger.revision, ledger.is_new, ledger.pending, not_set)
+
+
+def difference(then: Intended, now: Intended) -> str:
+    """Returns why one fabric's intended configuration does not fit another fabric; empty if it does.
+
+    The links of a live fabric have its scale, on which thresholds depend. Other links may have been changed
+    permanently; a rollback across such a change is the user's decision.
+    """
+    made_for, here = FabricKind.of(then.targets), FabricKind.of(now.targets)
+    if made_for != here:
+        return f"was made for another fabric ({made_for}); this one is: {here}"
+    if here.name == "live fabric":
+        rates = {port.name: port.rate for port in now.topology.ports()}
+        for port in then.topology.ports():
+            rate = rates.get(port.name, port.rate)
+            if rate != port.rate:
+                return (
+                    f"was made for another scale of the fabric: {port.name} had {port.rate}, now has {rate}"
+                )
+    return ""
 
 
 def queues_in_force(work: Work, now: Intended) -> Queues:

@@ -8,8 +8,7 @@ from eeon_control.errors import StateError
 from eeon_control.fabric import FabricPlan
 from eeon_control.fabric.bmv2_queues import of_switch
 from eeon_control.fabric.read import Wanted, observe
-from eeon_control.operations.owned import owned
-from eeon_control.operations.work import Work
+from eeon_control.operations.work import Work, owned
 from eeon_control.plan import dead_ends
 from eeon_control.state import Intended, Intent, Revision, StateStore
 from eeon_control.targets import Targets

@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Self
 
 from eeon_control import constants
 from eeon_control.constants import DROPS
@@ -19,10 +19,8 @@ from eeon_control.printable import one_line
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
-_RULE = re.compile(r"(?:drops|pauses)(?:=(?P<limit>\d{1,18}))?|links|account", re.ASCII)
+_RULE = re.compile(r"(drops|pauses)(?:=(\d{1,18}))?|(links|account)", re.ASCII)
 _SAID_BYTES = 64 * 1024
-_Kind = Literal["drops", "pauses", "links", "account"]
-_KINDS: tuple[_Kind, ...] = ("drops", "pauses", "links", "account")
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Rule:
     sent and received, since the apply began. `links`: a port that was up is down. `account`: a port's byte
     account is negative, because packets left that never entered."""
 
-    what: _Kind
+    what: str
     limit: int = 0
 
     @classmethod
@@ -40,8 +38,7 @@ class Rule:
         match = _RULE.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is not one of drops, drops=N, pauses, pauses=N, links, account")
-        what = next(one for one in _KINDS if text.startswith(one))
-        return cls(what, int(match["limit"] or 0))
+        return cls(match[1] or match[3], int(match[2] or 0))
 
 
 @dataclass

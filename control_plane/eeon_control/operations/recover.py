@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal
 
 from finsy import P4Schema
 
@@ -13,26 +13,21 @@ from eeon_control.fabric.concurrent import sessions_of
 from eeon_control.fabric.planning import plan_entries
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
-from eeon_control.operations.owned import owned
-from eeon_control.operations.work import Work
+from eeon_control.operations.work import Work, owned
 from eeon_control.plan import Owned, intended
 from eeon_control.state import Intended
 from eeon_control.targets import Target, resolve
 
 
-class Direction(StrEnum):
-    """The outcome of an incomplete apply."""
-
-    DONE = "done"  # it was already committed
-    FORWARD = "forward"  # every switch already held the new configuration: it was committed
-    BACK = "back"  # every switch was restored
-
-
 @dataclass(frozen=True)
 class Recovered:
-    """The result of a recovery. `revision`: the one in force now, 0 without any."""
+    """The result of a recovery.
 
-    direction: Direction
+    `direction`: the apply was already committed (done), every switch held the new configuration, so it was
+    committed (forward), or every switch was restored (back). `revision`: the one in force now, 0 without any.
+    """
+
+    direction: Literal["done", "forward", "back"]
     revision: int
     killed: str
     switches: tuple[str, ...]
@@ -41,11 +36,11 @@ class Recovered:
     def __str__(self) -> str:
         now = f"revision {self.revision} is in force" if self.revision else "no revision is in force yet"
         match self.direction:
-            case Direction.DONE:
+            case "done":
                 what = "it had committed its revision"
-            case Direction.FORWARD:
+            case "forward":
                 what = "it had written everything; every switch holds its new configuration"
-            case Direction.BACK:
+            case "back":
                 what = f"it is undone on {', '.join(self.switches)}; every switch is as it was before"
         return "\n".join((f"{self.killed} was interrupted: {what}; {now}", *self.notes))
 
@@ -65,7 +60,7 @@ async def recover(work: Work) -> Recovered | None:
     killed = ", ".join(part for part in (str(journal.holder), journal.progress) if part)
     if journal.revision <= work.store.current_number():
         work.store.end(work.lock)
-        return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
+        return Recovered("done", work.store.current_number(), killed, touched)
     journal.check_program()
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
@@ -80,7 +75,7 @@ async def recover(work: Work) -> Recovered | None:
     )
     if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
-        return Recovered(Direction.FORWARD, revision.number, killed, touched)
+        return Recovered("forward", revision.number, killed, touched)
     sessions = sessions_of(targets, schema, election_id=work.bid(), fresh=True, owned=ours)
     back = await undo(journal.before, sessions, work.observer)
     set_before = queues_in_force(work, meant)
@@ -96,7 +91,7 @@ async def recover(work: Work) -> Recovered | None:
         raise FabricError("\n".join(lines))
     work.store.end(work.lock, undone="it was interrupted")
     notes = tuple(back.notes.values())
-    return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
+    return Recovered("back", work.store.current_number(), killed, touched, notes)
 
 
 async def _all_hold(

@@ -1,8 +1,10 @@
 """Rolls back to an earlier revision, as a new revision: the history only grows."""
 
+from dataclasses import replace
+
+from eeon_control import topology as topologies
 from eeon_control.errors import StateError
-from eeon_control.operations import same_fabric
-from eeon_control.operations.apply import Outcome, apply
+from eeon_control.operations.apply import Outcome, apply, difference
 from eeon_control.operations.work import Work
 from eeon_control.state import Intended, Intent, StateStore
 
@@ -17,8 +19,16 @@ def meant_by(work: Work, number: int) -> Intended:
     current, then = store.current(), store.revision(number).intended()
     if current is None or current.number == number:
         return work.located(then)
-    now = current.intended()
-    same_fabric.check(number, then, now if work.fabric is None else same_fabric.given(work.fabric, then))
+    here = now = current.intended()
+    if work.fabric is not None:
+        given = work.fabric.topology
+        links = then.topology if given is None else topologies.load(given)
+        here = replace(then, topology=links, targets=work.fabric)
+    if why := difference(then, here):
+        raise StateError(
+            f"revision {number} {why}; nothing was written. `eeon config history` shows the fabric of each "
+            "revision; to change another fabric, give its targets file with -T"
+        )
     return work.located(then, now.targets)
 
 

@@ -1,4 +1,4 @@
-"""The context of an operation."""
+"""The context of an operation, and the entries that are its own."""
 
 import socket
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from eeon_control import election
 from eeon_control.fabric.progress import Observer, nobody
+from eeon_control.plan import EntryKey, Owned, intended, keys_of
 from eeon_control.state import Draft, Intended, Intent, Lock, StateStore
 from eeon_control.state.lock import user_name
 from eeon_control.targets import Targets
@@ -59,3 +60,22 @@ class Work:
             switches |= {name: one for name, one in other.switches.items() if name in switches}
         targets = replace(meant.targets, switches=switches)
         return Intended(meant.topology, meant.config, targets)
+
+
+def owned(*meant: Intended | None) -> Owned | None:
+    """Returns the keys of all entries in these intended configurations, by switch of the first; None if the
+    first deletes foreign entries.
+
+    The first is the new one; the others are earlier ones.
+    """
+    first = meant[0]
+    assert first is not None, "something is to be held"
+    if first.targets.foreign == "delete":
+        return None
+    found: dict[str, frozenset[EntryKey]] = {name: frozenset() for name in first.topology.switches}
+    for one in meant:
+        if one is not None:
+            for name, entries in intended(one.topology, one.config, one.targets.tick).items():
+                if name in found:
+                    found[name] |= keys_of(entries)
+    return found

@@ -89,10 +89,13 @@ def is_there(path: Path) -> bool:
 def check(path: Path) -> None:
     """Refuses a folder or file of another user, or one that others may read or write.
 
-    Anyone who can write there controls the switches. Raises StateError with the command that fixes it.
+    Anyone who can write there controls the switches. Raises StateError with the command that fixes it, and
+    FileNotFoundError.
     """
     try:
         found = path.lstat()
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise StateError(f"{path}: {error.strerror}") from None
     if stat.S_ISLNK(found.st_mode):

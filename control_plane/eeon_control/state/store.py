@@ -279,13 +279,15 @@ class StateStore:
         return int(text)
 
     def _read(self, path: Path) -> bytes | None:
-        if not folders.is_there(path):
-            return None
-        folders.check(path)
-        with failing_as_state_error(path, "read"):
+        try:
+            folders.check(path)
             if path.stat().st_size > _FILE_LIMIT_BYTES:
                 raise _damaged(path, f"it is larger than {_FILE_LIMIT_BYTES} bytes")
             return path.read_bytes()
+        except FileNotFoundError:  # also in the middle: another process ends or confirms an apply
+            return None
+        except OSError as error:
+            raise StateError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _damaged(path: Path, reason: str) -> StateError:

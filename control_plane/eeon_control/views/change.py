@@ -92,8 +92,6 @@ def read_once(before: FabricObservation, after: FabricObservation) -> list[str]:
 def nonzero(view: View) -> View:
     """Returns the view with only the rows with a count above zero."""
     counting = [column.key for column in view.columns if column.counts]
-    if not counting:
-        return view
     rows = [row for row in view.rows if any(row[key] for key in counting)]
     # Without rows, no switch could be read.
     notes = view.notes if rows or not view.rows else [*view.notes, "no packet has been counted"]

@@ -80,7 +80,9 @@ def page_of(ctx: click.Context) -> Page:
         usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
         description=paragraphs,
         options=[record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))],
-        commands=_commands(ctx),
+        commands=[
+            (str(one.info_name), one.command.get_short_help_str(limit=SUMMARY_WIDTH)) for one in _below(ctx)
+        ],
         examples=sections.get("EXAMPLES", list(EXAMPLES.get(below, (f"{ctx.command_path} --help",)))),
         exit_codes=[_code(line) for line in sections.get("EXIT CODES", [])]
         or [(str(code), text) for code, text in codes],
@@ -103,28 +105,22 @@ def complete(ctx: click.Context) -> None:
 def contexts(root: click.Context) -> Iterator[click.Context]:
     """Yields a context for a group and for all of its commands, in order of name."""
     yield root
-    if not isinstance(root.command, click.Group):
-        return
-    for name in root.command.list_commands(root):
-        command = root.command.get_command(root, name)
-        if command is not None and not command.hidden:
-            yield from contexts(click.Context(command, info_name=name, parent=root))
+    for one in _below(root):
+        yield from contexts(one)
+
+
+def _below(ctx: click.Context) -> Iterator[click.Context]:
+    """Yields a context for each command of a group, in order of name; nothing for another command."""
+    if isinstance(ctx.command, click.Group):
+        for name in ctx.command.list_commands(ctx):
+            command = ctx.command.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                yield click.Context(command, info_name=name, parent=ctx)
 
 
 def root_context(command: click.Command) -> click.Context:
     """Returns the context of the program as `eeon`, however the process was started."""
     return click.Context(command, info_name="eeon", **command.context_settings)
-
-
-def _commands(ctx: click.Context) -> list[tuple[str, str]]:
-    if not isinstance(ctx.command, click.Group):
-        return []
-    found = ((name, ctx.command.get_command(ctx, name)) for name in ctx.command.list_commands(ctx))
-    return [
-        (name, command.get_short_help_str(limit=SUMMARY_WIDTH))
-        for name, command in found
-        if command is not None and not command.hidden
-    ]
 
 
 def _parts(text: str) -> tuple[list[str], dict[str, list[str]]]:

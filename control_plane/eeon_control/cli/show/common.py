@@ -1,6 +1,7 @@
 """Common parts of the commands of `eeon show`: exit codes, options, and the output of a view."""
 
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import click
@@ -59,29 +60,30 @@ def troubles(observed: FabricObservation) -> list[str]:
     return [*observed.failures.values(), *missing]
 
 
+def now_text() -> str:
+    """Returns the time of a reading, for people and programs."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def print_view(
-    view: View,
-    observed: FabricObservation,
-    *,
-    topology: str,
-    taken_at: str,
-    output: str,
-    indent: int | None = 1,
+    view: View, observed: FabricObservation, topology: str, output: str, *, repeats: bool = False
 ) -> None:
     """Prints a view on stdout, as a table or one JSON document, whose keys docs/run/show.md lists, and the
-    failures to read on stderr."""
+    failures to read on stderr. `repeats`: others follow, so a table has its time and a document one line."""
     if output == "json":
         document: dict[str, object] = {
             "view": view.name,
             "topology": topology,
-            "taken_at": taken_at,
+            "taken_at": now_text(),
             "rows": view.rows,
             "notes": view.notes,
             "unreachable": dict(observed.failures),
             **view.more,
         }
-        print_json(document, indent)
+        print_json(document, None if repeats else 1)
     else:
+        if repeats:
+            click.echo(now_text())
         to = console()
         to.print(printing.as_table(view, to.width), highlight=False)
     for why in troubles(observed):

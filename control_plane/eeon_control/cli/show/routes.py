@@ -1,6 +1,5 @@
 """`eeon show routes` and `eeon show path`: where the switches send packets."""
 
-from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 from itertools import islice
 from typing import Any
@@ -123,8 +122,7 @@ def path(
     walk = Walk(topology, tables, start, end, version, LinksDown(topology, observed.down))
     found = list(islice(walk.paths(flow), limit + 1))
     view = path_view(walk, found[:limit], flow, limit if len(found) > limit else None)
-    taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    common.print_view(view, observed, topology=topology.name, taken_at=taken_at, output=output)
+    common.print_view(view, observed, topology.name, output)
     return 1 if observed.failures or any(one.fault for one in found[:limit]) else 0
 
 

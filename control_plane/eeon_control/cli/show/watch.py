@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
+from itertools import count
 from time import sleep
 
 import click
@@ -53,17 +55,16 @@ class ViewOptions:
 def view_loop(kind: Kind, fabric: Fabric, selection: Selection, options: ViewOptions) -> int:
     """Shows a view of the selected part of a fabric. Returns the exit code."""
     part = select(fabric.topology, selection)
-    targets = fabric.targets
     if options.blocks is not None and options.watch_s is None:
         raise click.UsageError("--count needs --watch")
     if options.reverse and options.sort is None:
         raise click.UsageError("--reverse needs --sort")
-    loop = ViewLoop(kind, fabric.topology, part, targets, options)
+    loop = _ViewLoop(kind, fabric.topology, part, fabric.targets, options)
     loop.run()
     return 1 if loop.failed else 0
 
 
-class ViewLoop:
+class _ViewLoop:
     """Reads a fabric, or a part of it, and prints a view of it, once or repeatedly."""
 
     def __init__(
@@ -84,53 +85,44 @@ class ViewLoop:
     def run(self) -> None:
         """Prints one block, or with --watch, blocks until Ctrl-C or their number is reached."""
         if self._options.watch_s is None:
-            self._print(self._block())
+            common.print_view(*self._block(), self._whole.name, self._options.output)
             return
-        try:
+        with suppress(KeyboardInterrupt):  # the normal way to end it
             if self._options.output == "table" and sys.stdout.isatty():
-                self._live()
+                self._redraw(self._blocks(self._options.watch_s))
             else:
-                self._repeat()
-        except KeyboardInterrupt:
-            pass  # the normal way to end it
+                self._repeat(self._blocks(self._options.watch_s))
 
-    def _live(self) -> None:
+    def _redraw(self, blocks: Iterator[_Block]) -> None:
         to = console()
         with Live(console=to, auto_refresh=False, screen=True) as live:
-            for block in self._blocks():
-                failures = [Text(why, style="red") for why in common.troubles(block[1])]
-                live.update(
-                    Group(
-                        Text(f"{block[2]}  (Ctrl-C ends)", style="dim"),
-                        printing.as_table(block[0], to.width),
-                        *failures,
-                    )
-                )
-                live.refresh()
+            for view, observed in blocks:
+                heading = Text(f"{common.now_text()}  (Ctrl-C ends)", style="dim")
+                failures = [Text(why, style="red") for why in common.troubles(observed)]
+                live.update(Group(heading, printing.as_table(view, to.width), *failures), refresh=True)
 
-    def _repeat(self) -> None:
-        for number, block in enumerate(self._blocks()):
+    def _repeat(self, blocks: Iterator[_Block]) -> None:
+        for number, block in enumerate(blocks):
             if number and self._options.output == "table":
                 click.echo()
-            self._print(block)
+            common.print_view(*block, self._whole.name, self._options.output, repeats=True)
 
-    def _blocks(self) -> Iterator[Block]:
-        left = self._options.blocks
-        while left is None or left > 0:
+    def _blocks(self, watch_s: float) -> Iterator[_Block]:
+        for number in count() if self._options.blocks is None else range(self._options.blocks):
+            if number and self._interval_s is None:
+                sleep(watch_s)
             yield self._block()
-            left = None if left is None else left - 1
-            if left != 0 and self._interval_s is None and self._options.watch_s is not None:
-                sleep(self._options.watch_s)
 
-    def _block(self) -> Block:
+    def _block(self) -> _Block:
         if self._interval_s is not None:
             if self._before is None:
                 self._before = self._observe()
             sleep(self._interval_s)
         observed = self._observe()
         view = self._view(observed)
-        self._before = observed
-        return view, observed, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        if self._interval_s is not None:  # without it, every block is since the start
+            self._before = observed
+        return view, observed
 
     def _observe(self) -> FabricObservation:
         observed = run(observe(self._whole, self._targets.switches, self._kind.wanted, self._part))
@@ -140,17 +132,17 @@ class ViewLoop:
     def _view(self, observed: FabricObservation) -> View:
         kind, before = self._kind, self._before
         view = kind.make(ViewData(self._part, self._targets, observed, before))
-        if self._interval_s is not None and before is not None and not kind.has_own_interval:
+        if before is not None and not kind.has_own_interval:
             gone = restarted(before, observed)
             earlier = kind.make(ViewData(self._part, self._targets, before))
             view = rates(view, earlier, spans_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
-        if self._interval_s is not None and before is not None:
+        if before is not None:
             view.notes += read_once(before, observed)
         if kind.finish is not None:
-            view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
+            view = kind.finish(self._part, view, before is not None)
         view = self._without_zeros(view)
         if self._options.only:
             view = only(view, [kind.filters[name] for name in self._options.only])
@@ -189,18 +181,5 @@ class ViewLoop:
             view.notes.append(f"restarted since then, so counted from the restart: {', '.join(gone)}")
         return view
 
-    def _print(self, block: Block) -> None:
-        view, observed, taken_at = block
-        if self._options.output == "table" and self._options.watch_s is not None:
-            click.echo(taken_at)
-        common.print_view(
-            view,
-            observed,
-            topology=self._whole.name,
-            taken_at=taken_at,
-            output=self._options.output,
-            indent=1 if self._options.watch_s is None else None,
-        )
 
-
-Block = tuple[View, FabricObservation, str]
+_Block = tuple[View, FabricObservation]

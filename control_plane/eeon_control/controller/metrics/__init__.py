@@ -4,7 +4,7 @@
 `families` makes rows of readings and families of rows, and is pure; `server` runs the HTTP server.
 """
 
-from eeon_control.controller.metrics.catalog import CATALOG, Kind
+from eeon_control.controller.metrics.catalog import CATALOG
 from eeon_control.controller.metrics.server import MetricsServer
 
-__all__ = ["CATALOG", "Kind", "MetricsServer"]
+__all__ = ["CATALOG", "MetricsServer"]

@@ -2,18 +2,10 @@
 
 import tomllib
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from eeon_control.energy import assumed
-
-
-class Kind(StrEnum):
-    """The kinds of Prometheus metrics in use."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
 
 
 @dataclass(frozen=True)
@@ -21,7 +13,7 @@ class Family:
     """One metric. `resets`: for a counter, when it restarts at 0."""
 
     name: str
-    kind: Kind
+    kind: Literal["counter", "gauge", "histogram"]
     labels: tuple[str, ...]
     help: str
     resets: str = ""
@@ -41,7 +33,7 @@ def _read() -> dict[str, Family]:
     return {
         f"eeon_{name}": Family(
             f"eeon_{name}",
-            Kind(of["kind"]),
+            of["kind"],
             tuple(of.get("labels", ())),
             of["help"].replace("{assumed}", assumptions),
             _RESETS[of.get("resets", "")],

@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from eeon_control.constants import DROPS, PRIORITY_BITS, SENT
 from eeon_control.controller.counts import RESTORE_BUCKETS, Restores
-from eeon_control.controller.metrics.catalog import CATALOG, Kind
+from eeon_control.controller.metrics.catalog import CATALOG
 from eeon_control.energy import PortEnergy
 from eeon_control.fabric.read import Observation
 from eeon_control.topology import Switch
@@ -21,10 +21,10 @@ _PS_PER_S = 10**12
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only in this state does the register count packets held now
 
-_OF_KIND: dict[Kind, Callable[..., Any]] = {
-    Kind.COUNTER: CounterMetricFamily,
-    Kind.GAUGE: GaugeMetricFamily,
-    Kind.HISTOGRAM: HistogramMetricFamily,
+_OF_KIND: dict[str, Callable[..., Any]] = {
+    "counter": CounterMetricFamily,
+    "gauge": GaugeMetricFamily,
+    "histogram": HistogramMetricFamily,
 }
 
 

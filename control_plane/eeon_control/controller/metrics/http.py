@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from socket import AI_PASSIVE, SOCK_STREAM
-from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry
@@ -24,22 +23,12 @@ from prometheus_client.exposition import choose_encoder, gzip_accepted
 from eeon_control.controller.log import say
 
 PATH = "/metrics"
-Check: TypeAlias = Callable[[], str]
-"""Returns the fault in one line, or an empty text, at once."""
 MAX_CONNECTIONS = 16
 MAX_HEAD_BYTES = 16 << 10
 GRACE_SECONDS = 0.25
 """Time for which a connection is not closed in favour of others; a client that reads needs less."""
 _PART_BYTES = 64 << 10
 _BACKLOG = 64
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits on a client's times, in seconds."""
-
-    request: float = 5.0
-    answer: float = 30.0
 
 
 @dataclass
@@ -55,20 +44,23 @@ class HttpServer:
     """Serves a registry's metrics at `PATH`, from `start` to `close`.
 
     `refresh`: awaited before a page is made, in another thread. `checks`: other paths, each answered with
-    200, or with 503 and the fault of its check.
+    200, or with 503 and the fault of its check, which is told in one line, and at once. `request_seconds`,
+    `answer_seconds`: the limits on a client's times.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry,
         refresh: Callable[[], Awaitable[None]],
-        limits: Limits | None = None,
-        checks: Mapping[str, Check] | None = None,
+        checks: Mapping[str, Callable[[], str]] | None = None,
+        request_seconds: float = 5.0,
+        answer_seconds: float = 30.0,
     ) -> None:
         self._registry = registry
         self._refresh = refresh
-        self._limits = limits or Limits()
         self._checks = dict(checks or {})
+        self._request_seconds = request_seconds
+        self._answer_seconds = answer_seconds
         self._connections: dict[asyncio.Task[None], float | None] = {}
         """The time since which the server waits for the client, the longest first; None while it works."""
         self._making = asyncio.Lock()
@@ -100,12 +92,12 @@ class HttpServer:
         try:
             if self._make_room():
                 self._connections[task] = time.monotonic()
-                async with asyncio.timeout(self._limits.request):
+                async with asyncio.timeout(self._request_seconds):
                     head = await _head(reader)
                 self._note(task, None)
                 parts = await self._answer(head)
                 self._note(task, time.monotonic())
-                async with asyncio.timeout(self._limits.answer):
+                async with asyncio.timeout(self._answer_seconds):
                     await _send(writer, parts)
         except OSError:
             pass  # the client left, or was too slow
@@ -223,10 +215,7 @@ class _Request(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Refuses a method other than GET."""
-        self.send_response(HTTPStatus.METHOD_NOT_ALLOWED)
-        self.send_header("Allow", "GET")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.answered(HTTPStatus.METHOD_NOT_ALLOWED, {"Allow": "GET"}, b"")
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_CONNECT = do_POST
 

@@ -7,6 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
 from eeon_control import __version__, energy
 from eeon_control import program as programs
 from eeon_control.controller.counts import Restores
@@ -15,6 +18,7 @@ from eeon_control.controller.log import say
 from eeon_control.controller.machine import State
 from eeon_control.controller.metrics.families import (
     Row,
+    families,
     of_energy,
     of_observation,
     of_ports,
@@ -46,8 +50,8 @@ class _Known:
     sums: defaultdict[tuple[str, int], float] = field(default_factory=lambda: defaultdict(float))
 
 
-class Readings:
-    """The readings of a supervisor's switches, on its event loop.
+class Readings(Collector):
+    """The readings of a supervisor's switches, on its event loop; collects the metrics of the last `refresh`.
 
     `young_seconds`: minimum time between two readings of a switch, independent of the rate of scrapes.
     `wait_seconds`: how long a scrape waits for the switches; a reading that takes longer continues for the
@@ -69,29 +73,37 @@ class Readings:
         self._known: dict[str, _Known] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._program = programs.load()
+        self._rows: list[Row] = []
 
-    async def rows(self) -> list[Row]:
-        """Returns the rows of a scrape, after reading switches whose last reading is too old.
+    def describe(self) -> list[Metric]:
+        """Returns no metrics, because nothing has been read yet."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Returns the metrics of one scrape."""
+        return families(self._rows)
+
+    async def refresh(self) -> None:
+        """Makes the metrics of a scrape, after reading switches whose last reading is too old.
 
         A standby reads no switch and reports no port: sums over all controllers would count them twice.
         """
         wanted = self._supervisor.wanted
         if wanted is not None and self._supervisor.in_charge:
             now = time.monotonic()
-            for name, link in self._supervisor.links.items():
-                known = self._known.setdefault(name, _Known())
+            for name, switch in wanted.topology.switches.items():
+                link, known = self._supervisor.links.get(name), self._known.setdefault(name, _Known())
                 old = known.observation is None or now - known.at >= self._young_seconds
-                if old and link.machine.is_connected and name not in self._running:
-                    self._begin(link, wanted.topology.switches[name])
+                if link is not None and link.machine.is_connected and old and name not in self._running:
+                    self._begin(link, switch)
             if self._running:
                 await asyncio.wait(list(self._running.values()), timeout=self._wait_seconds)
         # They are of one moment: nothing is awaited between them.
-        rows, now = [*self._fabric()], time.monotonic()
+        self._rows, now = [*self._fabric()], time.monotonic()
         if (wanted := self._supervisor.wanted) is not None:
             for name, switch in wanted.topology.switches.items():
                 if name in self._supervisor.links:
-                    rows += self._of_switch(switch, wanted.watchdogs.get(name, ()), now)
-        return rows
+                    self._rows += self._of_switch(switch, wanted.watchdogs.get(name, ()), now)
 
     def _begin(self, link: Link, switch: Switch) -> None:
         task = asyncio.create_task(self._read(link, switch), name=f"read {link.name}")
@@ -129,11 +141,11 @@ class Readings:
     def _fabric(self) -> Iterator[Row]:
         of = self._supervisor
         yield "config_revision", 0 if of.wanted is None else of.wanted.revision.number
-        yield "config_journal", of.journal_found
+        yield "config_journal", of.unfinished.found.journal
         yield "config_readable", of.folder_readable
         yield "controller_in_charge", of.in_charge
-        if of.confirm_seconds_left is not None:
-            yield "config_confirm_remaining_seconds", of.confirm_seconds_left
+        if (left := of.unfinished.found.confirm_seconds_left) is not None:
+            yield "config_confirm_remaining_seconds", left
         for result, count in of.applies.items():
             yield "config_applies_total", count, result
         for (what, result), count in of.counts.finished.items():

@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
 
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import State
-from eeon_control.controller.metrics.families import Row, families
 from eeon_control.controller.metrics.http import HttpServer
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.controller.supervisor import Supervisor
@@ -48,13 +45,13 @@ class MetricsServer:
     @contextlib.asynccontextmanager
     async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
         """Serves metrics in its context. Raises EeonError if the address is not available."""
-        fabric = _Fabric(Readings(supervisor, zeros=self.zeros))
+        readings = Readings(supervisor, zeros=self.zeros)
         registry = CollectorRegistry()
-        registry.register(fabric)
+        registry.register(readings)
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         checks = {"/healthz": lambda: "", "/readyz": lambda: why_not_ready(supervisor)}
-        server = HttpServer(registry, fabric.refresh, checks=checks)
+        server = HttpServer(registry, readings.refresh, checks=checks)
         try:
             port = await server.start(self.host, self.port)
         except OSError as error:
@@ -82,23 +79,3 @@ def why_not_ready(supervisor: Supervisor) -> str:
         f"{name} ({state.value})" for name, state in supervisor.states().items() if state is not State.IN_SYNC
     ]
     return f"not in sync: {', '.join(late)}" if late else ""
-
-
-class _Fabric(Collector):
-    """Collects the fabric's metrics from the rows of the last `refresh`."""
-
-    def __init__(self, readings: Readings) -> None:
-        self._readings = readings
-        self._rows: list[Row] = []
-
-    async def refresh(self) -> None:
-        """Reads the switches, unless their last readings are young."""
-        self._rows = await self._readings.rows()
-
-    def describe(self) -> list[Metric]:
-        """Returns no metrics, because nothing has been read yet."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        """Returns the metrics of one scrape."""
-        return families(self._rows)
