@@ -61,7 +61,6 @@ class LocalSwitch(Device):
 
     def start(self, address: str) -> None:
         self._server = Server(self.engine, self, address)
-        self._server.start()
         self.address = self._server.address
 
     def stop(self) -> None:
