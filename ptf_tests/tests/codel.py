@@ -19,7 +19,7 @@ from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.codel import Codel, Fate, Packet, Port, Takes
 from ptf_tests.lib.eee import Eee, EeeTest
-from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.packets import Ecn, Verdict
 from ptf_tests.lib.ports import BYTE_NS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -33,7 +33,6 @@ _DATA, _ACK, _ACK_ECE, _SYN_ECE = range(4)
 Arrivals = Sequence[tuple[int, int, int, int]]
 """Time, kind, size and ECN of each."""
 
-_CLASSES = (PacketClass.DATA, PacketClass.ACK, PacketClass.ACK_ECE, PacketClass.SYN, PacketClass.OTHER)
 _ECT_MODE, _ECE_MODE, _ACK_SYN_MODE = range(3)
 _SPARED = {_ECT_MODE: set(), _ECE_MODE: {_ACK_ECE, _SYN_ECE}, _ACK_SYN_MODE: {_ACK, _ACK_ECE, _SYN_ECE}}
 
@@ -267,8 +266,7 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
                 write_register(self, "codel_drop_next", base)
                 self.send(1, *(packets.udp(PORT, payload=20) for _ in range(3)))
                 write_register(self, "codel_state", 3)
-                self.drain()
-                self.departures(PORT)
+                self.drained(PORT)
                 step = self.queue_register("codel_drop_next", PORT) - base
                 exact = interval / sqrt(count)
                 self.assertTrue(
@@ -355,8 +353,7 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
         for number, (at, *_) in enumerate(arrivals[:10]):
             self.at(at)
             self.send(1, frame(number))
-        self.drain()
-        self.assertEqual([number_of(d) for d in self.departures(PORT)], list(range(10)))
+        self.assertEqual([number_of(d) for d in self.drained(PORT)], list(range(10)))
 
 
 class _InRealTime(FabricTest):
@@ -378,10 +375,7 @@ class _InRealTime(FabricTest):
         self.assertTrue(signalled and 4 <= signalled[0] <= 8, signalled)
         self.assertTrue(least <= len(signalled) <= 18, signalled)
         self.assertNotIn(29, signalled, "the last packet leaves nothing behind")
-        counted = {verdict: len(signalled), Verdict.FORWARDED: len(untouched)}
-        self.assertEqual(
-            self.verdicts(PORT), {(PacketClass.DATA, kind): count for kind, count in counted.items()}
-        )
+        self.assert_data(PORT, {verdict: len(signalled), Verdict.FORWARDED: len(untouched)})
 
 
 _IN_REAL_TIME = {

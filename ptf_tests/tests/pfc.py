@@ -67,8 +67,7 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
         self.await_queued(len(frames))
         self.assert_silent(PORT)
         self.send(PORT, XON)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT) for frame in frames])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT) for frame in frames])
         self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.FORWARDED], len(frames))
         self.assertEqual(self.verdicts(PORT)[PacketClass.CONTROL, Verdict.CONSUMED], 2)
         self.assertEqual((self.pauses(), self.ignored()), (1, 0))
@@ -88,8 +87,7 @@ class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
         self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "discard")
         self.send(1, *late, other)
         self.send(PORT, XON)
-        self.drain()
-        left = sorted(departure.frame for departure in self.departures(PORT))
+        left = sorted(departure.frame for departure in self.drained(PORT))
         self.assertEqual(left, sorted(packets.forwarded(frame, PORT) for frame in (*held, other)))
         self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], len(late))
 
@@ -103,8 +101,7 @@ class OtherClassesGoOn(_Pfc):
         left = [departure.frame for departure in self.await_frames(PORT, len(other))]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in other))
         self.send(PORT, XON)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(lossless(), PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(lossless(), PORT)])
 
 
 @virtual_time_only
@@ -142,8 +139,7 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
         self.pause(10)
         self.assertNotEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
         self.send(1, lossless())
-        self.drain()
-        self.assertEqual(len(self.departures(PORT)), 1)
+        self.assertEqual(len(self.drained(PORT)), 1)
         self.assertEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
 
 
@@ -167,8 +163,7 @@ class _Ignored(_Pfc):
                 self.send(port, frame)
                 self.switch.advance(ms=1)
                 self.send(1, lossless())
-                self.drain()
-                self.assertEqual(len(self.departures(PORT)), 1)
+                self.assertEqual(len(self.drained(PORT)), 1)
                 self.assertEqual(self.counted("control_ignored", port) - before, counted)
                 self.assertEqual(self.verdicts(port)[verdict], 1)
                 for priority in range(PRIORITIES):
@@ -247,6 +242,5 @@ class PacketOutOfAPauseLeavesAsItIs(_Pfc):
     def runTest(self) -> None:
         frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})
         self.packet_out(PORT, frame)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [frame])
+        self.assert_frames(self.drained(PORT), [frame])
         self.assertEqual((self.pauses(), self.ignored()), (0, 0))

@@ -42,8 +42,7 @@ class _Priorities(FabricTest):
         self.send(1, frame)
         self.assertEqual(self.queued(PORT), {priority: len(frame)} if priority else {})
         self.assertEqual(self.register("occupancy_bytes", PORT), len(frame), "of the port")
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT)])
 
 
 def _tagged(pcp: int, dscp: int = 0) -> bytes:
@@ -126,8 +125,7 @@ class OrderIsKeptWithinEachQueue(_Priorities):
         for n, frame in enumerate(frames):
             port = ports[n % len(ports)]
             self.send(port, packets.arriving(frame, port))
-        self.drain()
-        left = [departure.frame for departure in self.departures(PORT)]
+        left = [departure.frame for departure in self.drained(PORT)]
         for which in range(len(dscps)):
             wanted = [packets.forwarded(frame, PORT) for frame in frames[which :: len(dscps)]]
             self.assertEqual([frame for frame in left if frame in wanted], wanted)
@@ -159,8 +157,7 @@ class TicketsAreGivenByQueue(_Priorities):
     def runTest(self) -> None:
         frames = self.held()
         self.send(1, *frames)
-        self.drain()
-        left = [departure.frame for departure in self.departures(PORT)]
+        left = [departure.frame for departure in self.drained(PORT)]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in frames))
         for priority, tickets in ((0, 2), (5, 1), (3, 0)):
             for register in ("ticket_next", "ticket_serving"):

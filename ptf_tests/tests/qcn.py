@@ -108,8 +108,7 @@ class _Qcn(FabricTest):
 
     def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
         """Checks that exactly these frames have left a port."""
-        self.drain()
-        self.assert_frames(self.departures(port), wanted)
+        self.assert_frames(self.drained(port), wanted)
 
 
 def frames(count: int, size: int = 1000) -> list[bytes]:
@@ -256,8 +255,7 @@ class _Carried(_Qcn):
     def sampled(self, frame: bytes) -> None:
         self.point(point=Point(set_point=100, sample=1))
         self.send(SOURCE, frame)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT)])
         point = Point(set_point=100, sample=1)
         sample = point.arrives(len(frame), 0)
         assert sample is not None
@@ -308,8 +306,7 @@ class CnmsStandInTheirOwnQueue(_Qcn):
         waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
         self.send(PORT, *waits)
         self.send(CORE, packets.arriving(cnm_of(packets.data(PORT), 1, 0, 0), CORE))
-        self.drain()
-        left = [departure.frame[12:14] for departure in self.departures(SOURCE)]
+        left = [departure.frame[12:14] for departure in self.drained(SOURCE)]
         # BMv2 takes the next frame out of the queue before the one on the wire has gone.
         self.assertLessEqual(left.index(b"\x22\xe7"), 0 if self.switch.virtual_time else 1)
         self.assertEqual(len(left), 4)
