@@ -54,11 +54,7 @@ impl Flow {
 
     /// Returns the time that it needs at its rate, in picoseconds; `None` without a rate.
     pub(crate) fn span(&self) -> Option<u128> {
-        match self.enforced {
-            _ if self.remaining == 0 => Some(0),
-            0 => None,
-            rate => Some(self.remaining.div_ceil(u128::from(rate))),
-        }
+        span_at(self.remaining, self.enforced)
     }
 }
 
@@ -232,6 +228,20 @@ impl Demand {
         }
         longest
     }
+}
+
+/// Returns the time that `remaining` needs at a rate, in picoseconds; `None` without a rate.
+pub(crate) fn span_at(remaining: u128, rate: u64) -> Option<u128> {
+    match rate {
+        _ if remaining == 0 => Some(0),
+        0 => None,
+        rate => Some(remaining.div_ceil(u128::from(rate))),
+    }
+}
+
+/// Returns the longest of these times; `None` if one of them is not known.
+pub(crate) fn longest(mut spans: impl Iterator<Item = Option<u128>>) -> Option<u128> {
+    spans.try_fold(0, |longest, span| Some(span?.max(longest)))
 }
 
 /// Returns the rate that sends `remaining` in `span` picoseconds, rounded down.

@@ -8,16 +8,13 @@ use crate::{FlowId, ScheduleError, BIT, MAX_FLOWS, MAX_HOSTS, MAX_PATH, MAX_TRAN
 /// Decides the rates of flows. Events of one instant are delivered one by one, followed by one call of `allocate`.
 pub trait Scheduler: Send {
     /// Handles the arrival of a flow; its rate is 0.
-    fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
-        let _ = (flows, id);
-    }
+    fn arrive(&mut self, _flows: &mut Flows, _id: FlowId) {}
 
     /// Assigns a rate to every flow.
     fn allocate(&mut self, flows: &mut Flows);
 
     /// Returns the time when rates must be decided again even if no flow arrives or ends.
-    fn next_change(&self, flows: &Flows) -> Option<Time> {
-        let _ = flows;
+    fn next_change(&self, _flows: &Flows) -> Option<Time> {
         None
     }
 }
