@@ -146,12 +146,6 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
 class _Ignored(_Pfc):
     """A frame that changes no gate: a packet of the class leaves as if it had not arrived."""
 
-    def ignored_on(self, port: int, *frames: bytes) -> None:
-        self.without_effect(port, (PacketClass.CONTROL, Verdict.CONSUMED), 1, *frames)
-
-    def malformed(self, *frames: bytes) -> None:
-        self.without_effect(PORT, (PacketClass.OTHER, Verdict.MALFORMED), 0, *frames)
-
     def without_effect(
         self, port: int, verdict: tuple[PacketClass, Verdict], counted: int, *frames: bytes
     ) -> None:
@@ -171,22 +165,18 @@ class _Ignored(_Pfc):
                     self.assertEqual(gate, 0, f"gate of priority {priority}")
 
 
-_IGNORED = {
-    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (
-        PORT,
-        packets.pfc({OTHER: 0xFFFF}),
-        packets.pfc({LOSSLESS: 0xFFFF}, enabled=0),
-    ),
-    "PauseOnAPortWithoutPfcIsIgnored": (3, XOFF),
-    "OtherMacControlIsIgnored": (PORT, packets.mac_control(PORT)),
+_CONSUMED = ((PacketClass.CONTROL, Verdict.CONSUMED), 1)
+_MALFORMED = ((PacketClass.OTHER, Verdict.MALFORMED), 0)
+_OTHER_CLASSES = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+_ELSEWHERE = packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09")
+_WITHOUT_EFFECT = {
+    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (PORT, *_CONSUMED, *_OTHER_CLASSES),
+    "PauseOnAPortWithoutPfcIsIgnored": (3, *_CONSUMED, XOFF),
+    "OtherMacControlIsIgnored": (PORT, *_CONSUMED, packets.mac_control(PORT)),
+    "PauseThatIsCutShortIsMalformed": (PORT, *_MALFORMED, XOFF[:33], XOFF[:20], XOFF[:15]),
+    "PauseToAnotherAddressIsMalformed": (PORT, *_MALFORMED, _ELSEWHERE),
 }
-globals().update(cases(__name__, _Ignored, _Ignored.ignored_on, _IGNORED))
-
-_MALFORMED = {
-    "PauseThatIsCutShortIsMalformed": (XOFF[:33], XOFF[:20], XOFF[:15]),
-    "PauseToAnotherAddressIsMalformed": (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),),
-}
-globals().update(cases(__name__, _Ignored, _Ignored.malformed, _MALFORMED))
+globals().update(cases(__name__, _Ignored, _Ignored.without_effect, _WITHOUT_EFFECT))
 
 
 class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):

@@ -5,7 +5,6 @@ time.
 """
 
 import random
-from collections.abc import Sequence
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
@@ -148,14 +147,11 @@ class TicketsAreGivenByQueue(_Priorities):
 
     options = SwitchOptions(gate=False)
 
-    def held(self) -> Sequence[bytes]:
-        """Returns frames, after enabling EEE with a short wake, so that all take tickets and recirculate."""
+    def runTest(self) -> None:
+        # A short wake, so that all take tickets and recirculate.
         tick = self.switch.tick_ns
         self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=2 * tick).params(tick))
-        return [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
-
-    def runTest(self) -> None:
-        frames = self.held()
+        frames = [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
         self.send(1, *frames)
         left = [departure.frame for departure in self.drained(PORT)]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in frames))

@@ -279,22 +279,13 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
 
     def runTest(self) -> None:
         self.buffer_limit(SOURCE, 0)
+        macs = {"src_mac": packets.host_mac(SOURCE), "dst_mac": packets.switch_mac(SOURCE)}
         for ipv6 in (False, True):
             frame = packets.data(PORT, ipv6=ipv6)
-            came = bytes.fromhex("0201000000030201000000990000")[:12] + cnm_of(frame, 17, -3, 5)[12:]
-            self.send(CORE, came)
-            again = cnm_of(
-                packets.forwarded(
-                    frame, PORT, src_mac=packets.host_mac(SOURCE), dst_mac=packets.switch_mac(SOURCE)
-                ),
-                17,
-                -3,
-                5,
-            )
-            self.assert_cnms([again])
-        self.assertEqual(
-            (self.frames_made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2)
-        )
+            self.send(CORE, bytes.fromhex("020100000003 020100000099") + cnm_of(frame, 17, -3, 5)[12:])
+            self.assert_cnms([cnm_of(packets.forwarded(frame, PORT, **macs), 17, -3, 5)])
+        self.assertEqual(self.frames_made(), 0)
+        self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 2)
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
