@@ -30,7 +30,7 @@ THRESHOLDS = ("60KB", "90KB")  # on every port, by turns
 
 
 def one_call(store: state.StateStore, wanted: state.Intended) -> dict[str, float]:
-    """Milliseconds of one apply, and of its parts."""
+    """Returns the milliseconds of one apply, and of its parts."""
     came: dict[Step, float] = {}  # for the last time to each step
 
     def observe(step: Step, _: str) -> None:
@@ -48,7 +48,7 @@ def one_call(store: state.StateStore, wanted: state.Intended) -> dict[str, float
 
 
 def one_command(fabric: str, targets: Path, threshold: str, folder: Path) -> float:
-    """Milliseconds of a whole command."""
+    """Returns the milliseconds of a whole command."""
     override = folder / "override.yaml"
     profiles = ", ".join(f"{name}: {{aqm: {{threshold: {threshold}}}}}" for name in PROFILES)
     override.write_text(f"profiles: {{queue: {{{profiles}}}}}\n")
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def row(name: str, values: list[float]) -> None:
-    """One line of the table."""
+    """Prints a line of the table."""
     unit = "" if name == "changes" else " ms"
     shown = (min(values), statistics.median(values), max(values))
     print(f"{name:20} " + " ".join(f"{value:>6.0f}{unit}" for value in shown))
