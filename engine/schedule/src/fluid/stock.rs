@@ -20,8 +20,9 @@ pub(super) enum Serving {
     Volume,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Status {
+    #[default]
     ToCome,
     UnderWay,
     Ended,
@@ -76,7 +77,7 @@ pub(super) struct Together {
 }
 
 /// The part of a flow that rates need. It fills one cache line: an event changes the rates of thousands of scattered flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Flow {
     /// Its remaining volume at `since`; before it arrives, its volume.
@@ -154,16 +155,11 @@ impl Stock {
             }
             self.flows.push(Flow {
                 left: u128::from(arrival.volume_bits) * BIT,
-                since: 0,
-                rate: 0,
-                base: 0,
                 end: u64::MAX,
                 transfer,
                 path: begin,
                 links: arrival.path.len() as u8,
-                status: Status::ToCome,
-                has_more: false,
-                is_touched: false,
+                ..Flow::default()
             });
         }
         let mut order: Vec<u32> = (first..self.flows.len() as u32).collect();
