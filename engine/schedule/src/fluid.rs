@@ -16,8 +16,6 @@ use std::collections::BTreeMap;
 
 use units::{DataRate, Duration, Time};
 
-use crate::dclas::Dclas;
-use crate::name::DCLAS_LIMIT_BITS;
 use crate::schedule::check_flow;
 use crate::{fca, FlowId, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
 
@@ -98,7 +96,7 @@ fn rates_of(name: Name, options: fca::Options, stock: &Stock) -> Box<dyn Rates> 
     match (name, name.order(options)) {
         (_, Some(order)) => Box::new(ordered::Ordered::new(order, stock)),
         (Name::Fair, _) => Box::new(pool::Pool::new(stock)),
-        (Name::Dclas, _) => Box::new(dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), stock)),
+        (Name::Dclas, _) => Box::new(dclas::Attained::new(stock)),
         (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(chasing::Chasing::new(options)),
     }
 }
