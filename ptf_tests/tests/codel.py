@@ -63,18 +63,24 @@ class _Codel(FabricTest):
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
-    def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
-        """Sends (time, kind, size, ECN) and compares all with the plain CoDel, whose port it returns."""
-        before = self._verdict_totals()
-        list_of = []
+    def send_at_their_times(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
+        """Sends (time, kind, size, ECN), drains all, and returns the port of the plain CoDel after the
+        same."""
+        packets_sent = []
         for number, (at, kind, size, ecn) in enumerate(arrivals):
             bytes_of = frame(number, kind, size, ecn)
-            list_of.append(Packet(number, at, len(bytes_of), takes(self.aqm, kind, ecn)))
+            packets_sent.append(Packet(number, at, len(bytes_of), takes(self.aqm, kind, ecn)))
             self.at(at)
             self.send(1, bytes_of)
         self.drain()
         plain = Port(self.aqm, opens_at)
-        plain.run(list_of)
+        plain.run(packets_sent)
+        return plain
+
+    def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
+        """Sends these packets, and compares all with the plain CoDel, whose port it returns."""
+        before = self._verdict_totals()
+        plain = self.send_at_their_times(arrivals, opens_at)
         left = self.departures(PORT)
         self.assertEqual(
             [(number_of(d), d.at_ns) for d in left], plain.sent_at, "number and time of each packet that left"
@@ -320,12 +326,7 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
     def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
         arrivals, gate = self.held_burst()
-        for number, (at, kind, size, ecn) in enumerate(arrivals):
-            self.at(at)
-            self.send(1, frame(number, kind, size, ecn))
-        self.drain()
-        plain = Port(self.aqm, gate)
-        plain.run([Packet(n, at, size, takes(self.aqm, k, e)) for n, (at, k, size, e) in enumerate(arrivals)])
+        plain = self.send_at_their_times(arrivals, gate)
         left = self.departures(PORT)
         numbers = [number_of(d) for d in left]
         self.assertEqual(numbers, sorted(numbers), "order")
@@ -350,10 +351,8 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
     def runTest(self) -> None:
         self.prepare(Codel(target=700_000, interval=1_000))
         arrivals, _ = self.held_burst()
-        for number, (at, *_) in enumerate(arrivals[:10]):
-            self.at(at)
-            self.send(1, frame(number))
-        self.assertEqual([number_of(d) for d in self.drained(PORT)], list(range(10)))
+        self.send_at_their_times(arrivals[:10])
+        self.assertEqual([number_of(d) for d in self.departures(PORT)], list(range(10)))
 
 
 class _InRealTime(FabricTest):
