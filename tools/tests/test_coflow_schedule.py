@@ -22,7 +22,6 @@ from eeon_tools.coflow_schedule import (
     complete_all,
     read_trace,
 )
-from eeon_tools.errors import CoflowError
 
 _SECOND = 1_000_000_000_000
 EXACT = World(8_000_000, step_ps=None)
@@ -84,11 +83,6 @@ def test_with_gaps_the_flows_of_a_reducer_come_one_by_one_and_the_same_seed_give
         assert 0.1 < times[-1] / 49 / _SECOND < 0.4
     assert read_trace(path, 1, None, EXACT, gap_ms=200, seed=3).flows == gaps
     assert read_trace(path, 1, None, EXACT, gap_ms=200, seed=4).flows != gaps
-
-
-def test_a_range_without_coflows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CoflowError, match="no coflow number 3"):
-        read_trace(trace(tmp_path, TWO), 3, None, EXACT)
 
 
 def test_what_the_engine_refuses_names_the_value() -> None:
