@@ -20,7 +20,6 @@ from pathlib import Path
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import CoflowError
-from eeon_tools.quantiles import by_rank
 from eeon_tools.trace.coflow import Coflow, read_coflows, select
 
 _WAIT_SECONDS = 0.5
@@ -89,14 +88,6 @@ class Completions:
     @property
     def total(self) -> float:
         return math.fsum(self.seconds)
-
-    @property
-    def mean(self) -> float:
-        return self.total / len(self.seconds)
-
-    def percentile(self, share: float) -> float:
-        """Returns the smallest time that at least `share` of the coflows do not exceed."""
-        return by_rank(sorted(self.seconds), share)
 
 
 @dataclass(frozen=True, slots=True)
