@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eeon_tools.engine import load_engine
-from eeon_tools.errors import CoflowError
+from eeon_tools.errors import CoflowError, InputError
 from eeon_tools.trace.coflow import Coflow, read_coflows, select
 
 _WAIT_SECONDS = 0.5
@@ -139,17 +139,21 @@ def complete(
     trace: FluidTrace, variant: Variant, progress: Callable[[int], object] | None = None
 ) -> Completions:
     """Runs one variant; `progress` is called with the number of flows that have ended. Raises
-    UnavailableError without an engine."""
-    ends, without_rate = load_engine().run_fluid(
-        variant.scheduler,
-        trace.racks,
-        trace.world.rate_bps,
-        trace.flows,
-        preempt=variant.preempt,
-        step_ps=trace.world.step_ps,
-        only_whole_transfers=trace.world.only_whole_coflows,
-        progress=progress,
-    )
+    UnavailableError without an engine, and InputError for what its model refuses."""
+    engine = load_engine()
+    try:
+        ends, without_rate = engine.run_fluid(
+            variant.scheduler,
+            trace.racks,
+            trace.world.rate_bps,
+            trace.flows,
+            preempt=variant.preempt,
+            step_ps=trace.world.step_ps,
+            only_whole_transfers=trace.world.only_whole_coflows,
+            progress=progress,
+        )
+    except engine.EngineError as error:
+        raise InputError(variant.name, "", str(error)) from error
     seconds = tuple((end - trace.arrivals[number]) / _PS_PER_SECOND for number, end in ends)
     return Completions(variant, seconds, without_rate)
 

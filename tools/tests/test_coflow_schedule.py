@@ -110,6 +110,13 @@ def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
     assert all(0 < row["median"] <= row["p95"] <= row["longest"] for row in rows)
 
 
+def test_a_rate_at_which_nothing_would_ever_end_is_told() -> None:
+    done = CliRunner().invoke(schedule, ["--rate", "1bps"])
+    assert done.exit_code == 1
+    assert "none of them ends within 213 days; give links more capacity" in done.output
+    assert done.output.startswith("Error: ")
+
+
 SUMS = {"scf": 283_200, "sebf": 281_880, "dclas": 326_688}
 """Sums of durations in CoflowSim (commit b61f209), in its milliseconds, of the first 100 coflows of
 FB2010-1Hr-150-0, line 1 changed to `150 100`: SCF, SEBF, and DARK, which is D-CLAS by strict priorities."""
