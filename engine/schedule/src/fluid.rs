@@ -26,7 +26,7 @@ mod pool;
 mod sharing;
 mod stock;
 
-use stock::{Serving, Stock};
+use stock::Stock;
 
 /// A flow that will arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,11 +153,8 @@ pub fn run_watched(
     order.sort_by_key(|flow| (sorted[*flow as usize].at, by_name[*flow as usize]));
     let mut to_come = order.into_iter().peekable();
     let capacities: Vec<u64> = links.iter().map(|rate| rate.as_bps()).collect();
-    let serving = match (name, name.order(options)) {
-        (Name::Fca, None) => Serving::Volume,
-        _ => Serving::Number,
-    };
-    let mut stock = Stock::new(&capacities, &sorted, serving);
+    let by_volume = name == Name::Fca && name.order(options).is_none();
+    let mut stock = Stock::new(&capacities, &sorted, by_volume);
     let mut rates = rates_of(name, options, &stock);
     let mut arrived: Vec<u32> = Vec::new();
     let (mut now, mut is_settled) = (Time::ZERO, true);
