@@ -279,11 +279,12 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
 
     def runTest(self) -> None:
         self.buffer_limit(SOURCE, 0)
-        macs = {"src_mac": packets.host_mac(SOURCE), "dst_mac": packets.switch_mac(SOURCE)}
+        source, destination = packets.host_mac(SOURCE), packets.switch_mac(SOURCE)
         for ipv6 in (False, True):
             frame = packets.data(PORT, ipv6=ipv6)
             self.send(CORE, bytes.fromhex("020100000003 020100000099") + cnm_of(frame, 17, -3, 5)[12:])
-            self.assert_cnms([cnm_of(packets.forwarded(frame, PORT, **macs), 17, -3, 5)])
+            again = packets.forwarded(frame, PORT, src_mac=source, dst_mac=destination)
+            self.assert_cnms([cnm_of(again, 17, -3, 5)])
         self.assertEqual(self.frames_made(), 0)
         self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 2)
 
