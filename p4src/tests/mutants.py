@@ -204,11 +204,12 @@ def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> list[bool]:
 
 def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mutant]:
     """Returns the mutants that the command line selects. Raises MutantError for a text that none has."""
-    for text in texts:
-        if not any(text in one.name or text in one.rule for one in mutants):
-            raise MutantError(f"no mutant has {text} in its name or rule; {LIST.name} lists them")
     if quick:
         mutants = [mutant for mutant in mutants if mutant.quick]
+    for text in texts:
+        if not any(text in one.name or text in one.rule for one in mutants):
+            kind = "quick mutant" if quick else "mutant"
+            raise MutantError(f"no {kind} has {text} in its name or rule; {LIST.name} lists them")
     if texts:
         mutants = [m for m in mutants if any(text in m.name or text in m.rule for text in texts)]
     return mutants
