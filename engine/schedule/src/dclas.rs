@@ -21,6 +21,7 @@ const FIRST_LIMIT: u128 = 8 * 10 * (1 << 20) * BIT;
 /// A queue's limit divided by the limit of the previous queue.
 const FACTOR: u128 = 10;
 
+/// Returns the limit of a queue, in the unit of volumes.
 fn limit(queue: u32) -> u128 {
     FIRST_LIMIT * FACTOR.pow(queue)
 }
