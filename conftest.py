@@ -38,8 +38,8 @@ class _Watch:
             self.done.add(what)
 
     def event(self, name: str, _: tuple[object, ...]) -> None:
-        if self.running and name in _EVENTS:
-            self.done.add(name)
+        if name in _EVENTS:
+            self.note(name)
 
     def wrap(self, owner: Any, name: str) -> None:  # noqa: ANN401
         """Records calls of a function that raises no audit event."""

@@ -58,17 +58,8 @@ def check(command: Sequence[str], read: Callable[[dict[str, Any]], list[str]]) -
 def main() -> int:
     """Checks both. Returns the exit code: 1 when a vulnerability is known."""
     cargo = ["cargo", "audit", "--json", "--file", "engine/Cargo.lock"]
-    pip = [
-        sys.executable,
-        "-m",
-        "pip_audit",
-        "-r",
-        "constraints.txt",
-        "--no-deps",
-        "--disable-pip",
-        "-f",
-        "json",
-    ]
+    pip = [sys.executable, "-m", "pip_audit", "--requirement", "constraints.txt", "--no-deps"]
+    pip += ["--disable-pip", "--format", "json"]
     tools = [
         ("Rust", cargo, of_cargo, shutil.which("cargo-audit"), "cargo install cargo-audit --locked"),
         ("Python", pip, of_pip, find_spec("pip_audit"), ".venv/bin/pip install pip-audit"),

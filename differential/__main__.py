@@ -43,6 +43,10 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.cases < 1:
         parser.error(f"--cases {arguments.cases}: at least 1 is needed; the default is 100000")
+    names = [subject.name for subject in SUBJECTS]
+    for name in arguments.program or ():
+        if name not in names:
+            parser.error(f"--program {name}: no such program; there are {'; '.join(names)}")
     reason = bmv2.why_not()
     if reason is not None:
         print(f"skipped: {reason}")
@@ -57,9 +61,6 @@ def main() -> int:
         print(difference or "no difference")
         return int(difference is not None)
     subjects = tuple(s for s in SUBJECTS if not arguments.program or s.name in arguments.program)
-    if not subjects:
-        print(f"no such program; there are {'; '.join(subject.name for subject in SUBJECTS)}")
-        return 2
     reason = bmv2.why_not("simple_switch_grpc")
     if reason is not None:
         for subject in subjects:

@@ -131,34 +131,21 @@ def _configuration(
     if deadline is not None and time.time() >= deadline:
         return None
     done = Done(name, number, Counts())
-    for attempt in range(INTERRUPTIONS_AT_MOST + 1):
-        is_last = attempt == INTERRUPTIONS_AT_MOST
+    while True:
         try:
             _attempt(done, packets, seed, folder)
-        except MACHINES as error:
-            done.lines.append(f"{name}: {error}"[:600])
-            if is_last:
-                raise
-        except _NotAgain as error:
-            done.lines.append(f"{name}: {error.difference}"[:600])
-            done.lines.append(f"{name}: not again with the same {error.steps} steps")
-            if is_last:
-                raise error.difference from None
-        else:
             return done
+        except (*MACHINES, Difference) as error:
+            notes = getattr(error, "__notes__", ())
+            done.lines += [f"{name}: {line}"[:600] for line in (error, *notes)]
+            if done.interrupted == INTERRUPTIONS_AT_MOST:
+                raise
         done.interrupted += 1
-    raise AssertionError("the last attempt returns or raises")
-
-
-class _NotAgain(Exception):
-    """A difference that the same steps do not reproduce: it is caused by the machine."""
-
-    def __init__(self, difference: Difference, steps: int) -> None:
-        super().__init__(difference, steps)
-        self.difference, self.steps = difference, steps
 
 
 def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
+    """Runs the configuration once. Raises a `Difference` that the same steps do not reproduce: it is caused
+    by the machine."""
     subject = next(subject for subject in SUBJECTS if subject.name == done.program)
     bench = Bench(subject)
     try:
@@ -166,7 +153,8 @@ def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
     except Difference as difference:
         bench.close()
         if run_steps(subject, bench.history) is None:
-            raise _NotAgain(difference, len(bench.history)) from difference
+            difference.add_note(f"not again with the same {len(bench.history)} steps")
+            raise
         bench.counts.differences += 1
         steps = minimised(subject, bench.history, difference)
         done.files.append(write(folder, subject, seed, done.configuration, steps, difference))

@@ -35,8 +35,11 @@ class Difference(Exception):
     """The two switches behave differently."""
 
     def __init__(self, kind: str, step: object, bmv2: object, engine: object) -> None:
-        super().__init__(f"{kind}: {step}: BMv2 {bmv2!r}, engine {engine!r}")
+        super().__init__(kind, step, bmv2, engine)
         self.kind, self.step, self.bmv2, self.engine = kind, step, bmv2, engine
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.step}: BMv2 {self.bmv2!r}, engine {self.engine!r}"
 
 
 @dataclass

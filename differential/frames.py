@@ -69,16 +69,11 @@ class Walk:
 
     def encode(self) -> bytes:
         """Returns the frame; bits that do not fill a byte are dropped."""
-        number, bits = 1, 0
+        number = bits = 0
         for layer in self.layers:
             for one in layer.fields:
                 number, bits = number << one.width | one.value, bits + one.width
-        data = (
-            (number << (-bits % 8)).to_bytes((bits + 7) // 8 + 1, "big")[-((bits + 7) // 8) :]
-            if bits
-            else b""
-        )
-        data += self.payload
+        data = (number << (-bits % 8)).to_bytes((bits + 7) // 8, "big") + self.payload
         for offset, width, value in self.ahead:
             data = _overwrite(data, offset, width, value)
         return data

@@ -161,10 +161,8 @@ def _probe_frame(data: bytes) -> bytes | None:
 def _probe_output(data: bytes) -> bytes:
     changed = bytearray(data)
     for at, length in TIMES_IN_REPORT:
-        whole = len(changed) >= at + length
-        changed[at : at + length] = bytes([whole and any(changed[at : at + length])] * length)[
-            : len(changed) - at
-        ]
+        there = changed[at : at + length]
+        changed[at : at + length] = bytes([len(there) == length and any(there)] * len(there))
     for at, length in DEPTHS_IN_REPORT:
         changed[at : at + length] = bytes(len(changed[at : at + length]))
     return bytes(changed)

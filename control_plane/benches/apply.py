@@ -29,38 +29,26 @@ PROFILES = ("fast", "edge")
 THRESHOLDS = ("60KB", "90KB")  # on every port, by turns
 
 
-class Marks:
-    """When the apply came to each step for the last time."""
-
-    def __init__(self) -> None:
-        self.at: dict[Step, float] = {}
-
-    def __call__(self, step: Step, switch: str) -> None:
-        self.at[step] = time.perf_counter()
-
-
 def one_call(store: state.StateStore, wanted: state.Intended) -> dict[str, float]:
-    """Milliseconds of one apply, and of its parts."""
-    marks = Marks()
+    """Returns the milliseconds of one apply, and of its parts."""
+    came: dict[Step, float] = {}  # for the last time to each step
+
+    def observe(step: Step, _: str) -> None:
+        came[step] = time.perf_counter()
+
     start = time.perf_counter()
-    outcome = done(store, operations.apply, wanted, observer=marks)
+    outcome = done(store, operations.apply, wanted, observer=observe)
     end = time.perf_counter()
     changed = sum(len(one.changes) for one in outcome.report.plan.switches.values())
     assert changed, "a bench that changes nothing measures nothing"
-    times = [
-        start,
-        *(marks.at[step] for step in (Step.READ, Step.JOURNALED, Step.WRITTEN, Step.VERIFIED)),
-        end,
-    ]
+    times = [start, *(came[step] for step in (Step.READ, Step.JOURNALED, Step.WRITTEN, Step.VERIFIED)), end]
     names = ("connect and read", "journal", "write", "read back", "commit")
-    parts = {
-        name: (after - before) * 1e3 for name, before, after in zip(names, times, times[1:], strict=False)
-    }
+    parts = {name: (after - was) * 1e3 for name, was, after in zip(names, times, times[1:], strict=False)}
     return {"call": (end - start) * 1e3, **parts, "changes": changed}
 
 
 def one_command(fabric: str, targets: Path, threshold: str, folder: Path) -> float:
-    """Milliseconds of a whole command."""
+    """Returns the milliseconds of a whole command."""
     override = folder / "override.yaml"
     profiles = ", ".join(f"{name}: {{aqm: {{threshold: {threshold}}}}}" for name in PROFILES)
     override.write_text(f"profiles: {{queue: {{{profiles}}}}}\n")
@@ -106,7 +94,7 @@ def main() -> None:
 
 
 def row(name: str, values: list[float]) -> None:
-    """One line of the table."""
+    """Prints a line of the table."""
     unit = "" if name == "changes" else " ms"
     shown = (min(values), statistics.median(values), max(values))
     print(f"{name:20} " + " ".join(f"{value:>6.0f}{unit}" for value in shown))

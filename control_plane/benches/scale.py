@@ -81,7 +81,7 @@ def peak_bytes() -> int:
 
 
 def measure(folder: Path) -> float:
-    """Returns all steps, once; gives back their processor time in seconds."""
+    """Runs all steps once; returns their processor time in seconds."""
     topology_path, now, wanted = (folder / name for name in ("t.yaml", "now.yaml", "wanted.yaml"))
     topology_path.write_text(TOPOLOGY)
     now.write_text(CONFIG.replace("THRESHOLD", "30KB"))
@@ -105,7 +105,7 @@ def measure(folder: Path) -> float:
 
 
 def main() -> int:
-    """Measure; 1 when a limit is exceeded."""
+    """Measures. Returns the exit status: 1 when a limit is exceeded."""
     with TemporaryDirectory() as folder:
         took = measure(Path(folder))
     print(f"in all {took:.2f} s (limit {SECONDS_LIMIT:.0f} s), {peak_bytes() / 1e6:.0f} MB (limit 1000 MB)")

@@ -184,8 +184,18 @@ def test_messages_of_the_socket_are_put_together_from_pieces() -> None:
     assert not buffer
 
 
-def test_a_number_of_cases_below_1_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr("sys.argv", ["differential", "--cases", "-5"])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--cases -5", "--cases -5: at least 1"),
+        ("--program eeon --program hashs", "--program hashs: no such program; there are eeon; eeon, held;"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, words: str, told: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["differential", *words.split()])
+    monkeypatch.setattr("differential.__main__.run", lambda *_, **__: [])
     with pytest.raises(SystemExit, match="2"):
         main()
-    assert "--cases -5: at least 1" in capsys.readouterr().err
+    assert told in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Campaigns with a record: interrupted and continued, in several processes; differences by the machine."""
 
 import json
+import pickle
 from pathlib import Path
 from random import Random
 
@@ -92,6 +93,12 @@ def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path: Path, text
     with pytest.raises(RecordError, match="no record of a campaign"):
         Record(path, HERE)
     assert path.read_text() == text + "\n"
+
+
+def test_a_difference_comes_out_of_another_process_as_it_was() -> None:
+    difference = Difference("frames", (1, "00"), {1: ["00"]}, {1: ["01"]})
+    again = pickle.loads(pickle.dumps(difference))
+    assert (str(again), vars(again)) == (str(difference), vars(difference))
 
 
 @pytest.mark.system

@@ -32,17 +32,7 @@ ADDRESS, BYTES = "10.0.1.3", 8_000_000
 """The receiving host, and the total number of bytes that it receives."""
 LINUX = {"reno": "reno", "reno_ecn": "reno", "cubic": "cubic", "cubic_ecn": "cubic"}
 """Values of the axis `algorithm`, and Linux' congestion controls."""
-HEADER = (
-    "queue",
-    "algorithm",
-    "flows",
-    "by",
-    "last ends, s",
-    "marked",
-    "dropped",
-    "sent again",
-    "window at the end",
-)
+HEADER = "queue | algorithm | flows | by | last ends, s | marked | dropped | sent again | window at the end"
 RECEIVE = """
 import socket, sys, threading
 
@@ -187,8 +177,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours = in_the_twin(folder / "twin")
-        print("|", " | ".join(HEADER), "|")
-        print("|---" * len(HEADER) + "|")
+        print("|", HEADER, "|")
+        print("|---" * (HEADER.count("|") + 1) + "|")
         with Fabric(folder) as fabric:
             for (queue, algorithm, flows), seen in ours.items():
                 fabric.configure(

@@ -80,20 +80,6 @@ class Mutant:
         path.write_text(source.replace(self.old, self.new), encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a mutant: the numbers of runs and failures of its test."""
-
-    mutant: Mutant
-    runs: int
-    failures: int
-
-    @property
-    def is_caught(self) -> bool:
-        """Whether every run detected it."""
-        return self.failures == self.runs
-
-
 def load(path: Path = LIST) -> list[Mutant]:
     """Returns the list, checked as far as possible without a compiler."""
     mutants = [Mutant(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]]
@@ -206,41 +192,24 @@ def run_test(
     return passes(programs[package], f"{module}::{test}", program, seed, cases)
 
 
-def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> Outcome:
-    """Compiles one mutant and runs its test, with every seed if the test is random."""
+def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> list[bool]:
+    """Compiles one mutant and runs its test, with every seed if the test is random. Returns which runs
+    detected it."""
     target, _ = mutant.test.split("::", 1)
     seeds = SEEDS if target in RANDOM_TARGETS else SEEDS[:1]
     with tempfile.TemporaryDirectory(prefix="eeon-mutant-") as scratch:
         program = compile_mutant(mutant, Path(scratch))
-        failed = [not run_test(mutant.test, programs, program, seed) for seed in seeds]
-    return Outcome(mutant, len(seeds), sum(failed))
-
-
-def check_unbroken(tests: Iterable[str], programs: dict[str, Path]) -> list[str]:
-    """Returns the tests that fail on the committed program."""
-    wrong = []
-    for name in sorted(set(tests)):
-        if not run_test(name, programs, COMMITTED, cases=UNBROKEN_CASES):
-            wrong.append(name)
-    return wrong
-
-
-def markdown(outcomes: Sequence[Outcome]) -> str:
-    """Returns the outcomes as a table in Markdown."""
-    lines = ["| rule | broken so that | caught by |", "|---|---|---|"]
-    for outcome in outcomes:
-        caught = f"`{outcome.mutant.test}`" if outcome.is_caught else "**nothing**"
-        lines.append(f"| {outcome.mutant.rule} | {outcome.mutant.name} | {caught} |")
-    return "\n".join(lines)
+        return [not run_test(mutant.test, programs, program, seed) for seed in seeds]
 
 
 def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mutant]:
     """Returns the mutants that the command line selects. Raises MutantError for a text that none has."""
-    for text in texts:
-        if not any(text in one.name or text in one.rule for one in mutants):
-            raise MutantError(f"no mutant has {text} in its name or rule; {LIST.name} lists them")
     if quick:
         mutants = [mutant for mutant in mutants if mutant.quick]
+    for text in texts:
+        if not any(text in one.name or text in one.rule for one in mutants):
+            kind = "quick mutant" if quick else "mutant"
+            raise MutantError(f"no {kind} has {text} in its name or rule; {LIST.name} lists them")
     if texts:
         mutants = [m for m in mutants if any(text in m.name or text in m.rule for text in texts)]
     return mutants
@@ -259,24 +228,26 @@ def main() -> int:
     try:
         mutants = chosen(load(), arguments.quick, arguments.text)
         programs = build_tests(mutant.test.split("::", 1)[0] for mutant in mutants)
-        if wrong := check_unbroken((mutant.test for mutant in mutants), programs):
+        tests = sorted({mutant.test for mutant in mutants})
+        if wrong := [one for one in tests if not run_test(one, programs, COMMITTED, cases=UNBROKEN_CASES)]:
             raise MutantError(f"fails on the program as it is: {', '.join(wrong)}")
-        outcomes = []
+        caught = 0
+        table = ["| rule | broken so that | caught by |", "|---|---|---|"]
         for mutant in mutants:
-            outcome = run_mutant(mutant, programs)
-            outcomes.append(outcome)
-            missed = f"NOT CAUGHT: failed {outcome.failures} of {outcome.runs} times"
-            said = "caught" if outcome.is_caught else missed
+            failed = run_mutant(mutant, programs)
+            caught += all(failed)
+            said = "caught" if all(failed) else f"NOT CAUGHT: failed {sum(failed)} of {len(failed)} times"
             line = f"{said:8}  {mutant.rule:28}  {mutant.name}  ->  {mutant.test}"
             print(line, file=sys.stderr if arguments.markdown else sys.stdout, flush=True)
+            by = f"`{mutant.test}`" if all(failed) else "**nothing**"
+            table.append(f"| {mutant.rule} | {mutant.name} | {by} |")
     except MutantError as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 1
     if arguments.markdown:
-        print(markdown(outcomes))
-    caught = sum(outcome.is_caught for outcome in outcomes)
-    print(f"{caught} of {len(outcomes)} mutants caught", file=sys.stderr)
-    return 0 if caught == len(outcomes) else 1
+        print("\n".join(table))
+    print(f"{caught} of {len(mutants)} mutants caught", file=sys.stderr)
+    return 0 if caught == len(mutants) else 1
 
 
 if __name__ == "__main__":

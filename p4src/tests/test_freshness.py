@@ -5,6 +5,7 @@ Does not detect whether a program is correct (ptf_tests do for E-EON's).
 
 import importlib.util
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -92,21 +93,9 @@ def test_other_options_are_named(constructs: tuple[ModuleType, Any]) -> None:
 
 
 def test_outputs_hold_no_path_of_the_machine_that_compiled() -> None:
-    program = json.loads((P4SRC / "compiled" / "eeon.json").read_text())
-    names = set()
-
-    def walk(node: object) -> None:
-        if isinstance(node, dict):
-            if "source_info" in node and "filename" in node["source_info"]:
-                names.add(node["source_info"]["filename"])
-            for child in node.values():
-                walk(child)
-        elif isinstance(node, list):
-            for child in node:
-                walk(child)
-
-    walk(program)
-    assert program["program"] == "p4src/eeon.p4"
+    text = (P4SRC / "compiled" / "eeon.json").read_text()
+    names = set(re.findall(r'"filename": "(.*?)"', text))
+    assert json.loads(text)["program"] == "p4src/eeon.p4"
     assert names and all(name.startswith(("p4src/", "p4include/")) or name == "" for name in names), names
 
 
@@ -114,19 +103,10 @@ def test_constants_are_the_numbers_of_the_source() -> None:
     constants = json.loads((P4SRC / "compiled" / "constants.json").read_text())
     assert constants["constants"]["CPU_PORT"] == 510
     assert constants["constants"]["ETHERTYPE_IPV6"] == 0x86DD
-    assert list(constants["verdict_t"]) == [
-        "FORWARDED",
-        "MARKED",
-        "EARLY_DROPPED",
-        "TAIL_DROPPED",
-        "NO_ROUTE",
-        "TTL_EXPIRED",
-        "TO_CPU",
-        "MALFORMED",
-        "CONSUMED",
-        "NOT_ADMITTED",
-        "MARTIAN",
-    ]
+    assert " ".join(constants["verdict_t"]) == (
+        "FORWARDED MARKED EARLY_DROPPED TAIL_DROPPED NO_ROUTE TTL_EXPIRED TO_CPU MALFORMED CONSUMED"
+        " NOT_ADMITTED MARTIAN"
+    )
     assert constants["eee_state_t"] == {"ACTIVE": 0, "HOLD": 1, "WAKE": 2}
 
 

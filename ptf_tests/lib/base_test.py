@@ -260,6 +260,11 @@ class FabricTest(SwitchTest):
             self.settle()
         self.switch.drain()
 
+    def drained(self, port: int) -> list[Departure]:
+        """Drains all queues, and returns the frames that have left `port` since the last call."""
+        self.drain()
+        return self.departures(port)
+
     def plug(self, *ports: int) -> None:
         """Puts one small frame on the wire of each of `ports`, so that frames that arrive next, at the same
         time, are queued, and each finds exactly the bytes of those before it. The counts exclude plugs."""
@@ -285,8 +290,7 @@ class FabricTest(SwitchTest):
         that left, without the plug."""
         self.plug(port)
         self.send(1, *frames)
-        self.drain()
-        return self.departures(port)
+        return self.drained(port)
 
     # --- configuration -------------------------------------------------------------------------------------
 
@@ -389,6 +393,11 @@ class FabricTest(SwitchTest):
         found = self._since("verdicts", self._all_verdicts([port]))
         return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
 
+    def assert_data(self, port: int, counted: Mapping[Verdict, int]) -> None:
+        """Checks that `port` has verdicts on data packets only, as many of each as `counted`."""
+        wanted = {(PacketClass.DATA, verdict): count for verdict, count in counted.items()}
+        self.assertEqual(self.verdicts(port), wanted)
+
     def _since(self, name: str, found: Counter[tuple[int, ...]]) -> Counter[tuple[int, ...]]:
         found.subtract(self._base[name])
         return Counter({key: change for key, change in found.items() if change})
@@ -459,17 +468,19 @@ class MarkingTest(FabricTest):
         self.assert_frames(left, expected)
         return marked
 
-    def threshold_marks(
-        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
-    ) -> None:
-        """Sets `mark_threshold` at port 2, and checks which data frames of a burst are marked, and that they
-        are counted."""
+    def threshold_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: range) -> None:
+        """Sets `mark_threshold` at port 2, and checks which data frames of a burst, numbered from 0, are
+        marked, and that they are counted."""
         self.mark_threshold(2, **settings)
-        self.assertEqual(self.marks(frames), marked)
-        counted = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marked)
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, found): counted[found] for found in counted})
+        self.assert_marks(frames, marked)
+        counted = Counter(Verdict.MARKED if n in marked else Verdict.FORWARDED for n in range(len(frames)))
+        self.assert_data(2, counted)
 
-    def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
+    def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: range) -> None:
         """Sets RED at port 2 and checks which packets of a burst are marked."""
         self.red(2, **settings)
-        self.assertEqual(self.marks(frames), marked)
+        self.assert_marks(frames, marked)
+
+    def assert_marks(self, frames: Sequence[bytes], marked: range) -> None:
+        """Checks which frames of a burst, numbered from 0, are marked."""
+        self.assertEqual([n for n, mark in enumerate(self.marks(frames)) if mark], [*marked])

@@ -87,8 +87,7 @@ class EeeTest(FabricTest):
         for after, frame in zip(arrivals, frames, strict=True):
             self.at(base + after)
             self.send(1, frame)
-        self.drain()
-        left = self.departures(2)
+        left = self.drained(2)
         wanted = [gate + n * self.wire_ns(size) for n in range(len(frames))]
         self.assertEqual([departure.at_ns - base for departure in left], wanted)
         self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])

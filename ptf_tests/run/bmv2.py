@@ -42,23 +42,21 @@ def run(request: suite.Request) -> int:
             with switch_process.running(command, grpc_port, Path(folder, "output.txt")):
                 _deepen_queues(cli, thrift_port)
                 return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
-        except (switch_process.DidNotStart, _Refused) as error:
+        except switch_process.DidNotStart as error:
             print(f"ptf bmv2: {error}")
             return 1
 
 
-class _Refused(Exception):
-    """The CLI has failed. The text is its output."""
-
-
 def _deepen_queues(cli: str, thrift_port: int) -> None:
     """Deepens the target's queues. The program has its own limits; a target's queue that overflows (BMv2: 64
-    packets) loses packets silently. Raises _Refused."""
+    packets) loses packets silently. Raises DidNotStart."""
     command = cli_command(cli, thrift_port)
     done = subprocess.run(command, input="set_queue_depth 100000\n", capture_output=True, text=True)
     if done.returncode:
         why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
-        raise _Refused(f"{cli} ended with {done.returncode} and did not deepen the queues: {why}")
+        raise switch_process.DidNotStart(
+            f"{cli} ended with {done.returncode} and did not deepen the queues: {why}"
+        )
 
 
 if __name__ == "__main__":

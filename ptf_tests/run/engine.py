@@ -16,12 +16,10 @@ from ptf_tests.run import suite
 def run(request: suite.Request) -> int:
     """Runs the cases."""
     if find_spec("eeon_engine") is None:
-        print(
+        return suite.refused(
             "eeon_engine is not installed in this environment; `make setup` builds it in a checkout, "
-            "`pip install eeon-engine` brings it elsewhere",
-            file=sys.stderr,
+            "`pip install eeon-engine` brings it elsewhere"
         )
-        return 1
     platform = ("--platform", "eeon", "--platform-dir", str(suite.PTF_TESTS / "lib" / "platforms"))
     return suite.run("engine", request, platform, {})
 

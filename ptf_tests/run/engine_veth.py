@@ -35,8 +35,7 @@ def run(request: suite.Request) -> int:
     found = {name: switch_process.found(name) for name in ("eeon-switch", "simple_switch_CLI")}
     missing = [name for name, path in found.items() if path is None]
     if missing:
-        print(f"{' and '.join(missing)} not installed here; `make setup` does it", file=sys.stderr)
-        return 1
+        return suite.refused(f"{' and '.join(missing)} not installed here; `make setup` does it")
     impossible = veth.why_impossible()
     if impossible:
         print(f"ptf engine-veth: skipped: {impossible}")

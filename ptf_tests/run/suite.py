@@ -43,18 +43,15 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
     """Runs the cases; returns the exit status: 0 if there were any and all passed or were skipped."""
     ptf = shutil.which("ptf", path=str(Path(sys.executable).parent)) or shutil.which("ptf")
     if ptf is None:
-        print("ptf is not installed in this environment; `make setup` installs it", file=sys.stderr)
-        return 1
+        return refused("ptf is not installed in this environment; `make setup` installs it")
     for path in (request.program, request.p4info):
         if not path.is_file():
-            print(f"{path}: no such file; `make p4` compiles the program", file=sys.stderr)
-            return 1
+            return refused(f"{path}: no such file; `make p4` compiles the program")
     output = (request.output or OUTPUT / target).resolve()
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        print(f"{output}: no folder for logs: {error.strerror}; --output names another", file=sys.stderr)
-        return 1
+        return refused(f"{output}: no folder for logs: {error.strerror}; --output names another")
     for old in output.glob("*.log"):
         old.unlink()
     given = {"target": target, "program": str(request.program), "p4info": str(request.p4info), **params}
@@ -69,32 +66,20 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         *platform,
     ]
     if unknown := _unknown_exceptions(command, request, output):
-        print(
-            f"{', '.join(unknown)}: no such case; a case is a file of tests/, or file.Class", file=sys.stderr
-        )
-        return 1
+        return refused(f"{', '.join(unknown)}: no such case; a case is a file of tests/, or file.Class")
     started = time.monotonic()
     if request.workers > 1 and params:
-        print(
-            f"{target}: --workers {request.workers}: the cases share one switch; leave it out",
-            file=sys.stderr,
-        )
-        return 1
+        return refused(f"{target}: --workers {request.workers}: the cases share one switch; leave it out")
     shares = _shares(request)
     # ptf clears its folder of logs when it starts: each process has its own until all have ended.
     folders = [output / f"worker{number}" for number in range(len(shares))]
+    commands = [
+        [*command, "--log-dir", str(folder), *cases] for folder, cases in zip(folders, shares, strict=True)
+    ]
     running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(len(shares)) as pool:
         try:
-            outcomes = list(
-                pool.map(
-                    lambda folder, cases: _run_ptf(
-                        [*command, "--log-dir", str(folder), *cases], output, running
-                    ),
-                    folders,
-                    shares,
-                )
-            )
+            outcomes = list(pool.map(lambda words: _run_ptf(words, output, running), commands))
         except BaseException:
             # On an interrupt, ptf, which may ignore the signal, must not continue.
             for process in running:
@@ -117,6 +102,12 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         print("no case was run", file=sys.stderr)
         return status or 1
     return status
+
+
+def refused(why: str) -> int:
+    """Says why nothing is run; returns the exit status."""
+    print(why, file=sys.stderr)
+    return 1
 
 
 @dataclass

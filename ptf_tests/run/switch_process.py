@@ -14,7 +14,7 @@ _STOP_TIMEOUT_SECS = 10.0
 
 
 class DidNotStart(Exception):
-    """The switch ended or does not listen. The text is its output."""
+    """The switch has ended, does not listen, or is not ready for tests. The text says why."""
 
 
 @contextmanager

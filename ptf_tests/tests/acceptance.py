@@ -19,6 +19,7 @@ In place of the plans' paused port there is a plug (README). Not tested here: th
 port (one here), and telemetry over gNMI (P4Runtime here).
 """
 
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from math import sqrt
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases, virtual_time_only
 from ptf_tests.lib.p4rt import table_entry
-from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.packets import Ecn, Verdict
 from ptf_tests.lib.ports import WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -59,6 +60,11 @@ def at_or_above(limit_bytes: int) -> int:
     return limit_bytes - 1
 
 
+# A frame is marked for what it finds, or for what it leaves behind.
+_FINDS_KMAX = {"threshold": at_or_above(KMAX * KB)}
+_LEAVES_KMAX = {**_FINDS_KMAX, "dequeue": True}
+_FINDS_CUT_OFF = {"threshold": at_or_above(CUT_OFF_BYTES)}
+_LEAVES_CUT_OFF = {**_FINDS_CUT_OFF, "dequeue": True}
 ect = partial(packets.numbered, size=KB, ecn=Ecn.ECT0)
 
 
@@ -68,17 +74,9 @@ ect = partial(packets.numbered, size=KB, ecn=Ecn.ECT0)
 _ENDS = {
     # Sends 2 x Kmax packets into a paused port, then releases it. All arrive; the first leaves 2 x Kmax - 1
     # behind and must have CE, the last leaves none and must not. So the plan recognises marking at egress.
-    "SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast": (
-        {"threshold": at_or_above(KMAX * KB), "dequeue": True},
-        ect(2 * KMAX),
-        [True] * KMAX + [False] * KMAX,
-    ),
+    "SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast": (_LEAVES_KMAX, ect(2 * KMAX), range(KMAX)),
     # The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1.
-    "SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst": (
-        {"threshold": at_or_above(KMAX * KB)},
-        ect(2 * KMAX),
-        [False] * KMAX + [True] * KMAX,
-    ),
+    "SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst": (_FINDS_KMAX, ect(2 * KMAX), range(KMAX, 2 * KMAX)),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ENDS))
 
@@ -91,28 +89,20 @@ globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ENDS
 
 
 _ACCURACY = {
-    "SonicAccuracyAtDequeueMarksExactlyTheFirstTen": (
-        {"threshold": at_or_above(KMAX * KB), "dequeue": True},
-        ect(KMAX + BEYOND),
-        [True] * 10 + [False] * 51,
-    ),
-    "SonicAccuracyAtEnqueueMarksExactlyTheLastTen": (
-        {"threshold": at_or_above(KMAX * KB)},
-        ect(KMAX + BEYOND),
-        [False] * 51 + [True] * 10,
-    ),
+    "SonicAccuracyAtDequeueMarksExactlyTheFirstTen": (_LEAVES_KMAX, ect(KMAX + BEYOND), range(10)),
+    "SonicAccuracyAtEnqueueMarksExactlyTheLastTen": (_FINDS_KMAX, ect(KMAX + BEYOND), range(51, 61)),
     # Packet 10 leaves exactly Kmax behind: SONiC's q >= Kmax marks it, RFC 8257's "greater than" does
     # not. Nothing else differs.
     "SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs": (
         {"threshold": KMAX * KB, "dequeue": True},
         ect(KMAX + BEYOND),
-        [True] * 9 + [False] * 52,
+        range(9),
     ),
     # Packet Kmax + 1 finds exactly Kmax: also one packet, at the other end.
     "SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs": (
         {"threshold": KMAX * KB},
         ect(KMAX + BEYOND),
-        [False] * 52 + [True] * 9,
+        range(52, 61),
     ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
@@ -164,40 +154,28 @@ class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
 _CUT_OFF = {
     # The last frame finds 79 x 1000 + 999 bytes.
     "OpenConfigCutOffMarksNothingAByteBelow": (
-        {"threshold": at_or_above(CUT_OFF_BYTES)},
+        _FINDS_CUT_OFF,
         ect(CUT_OFF - 1) + ect(1, size=KB - 1) + ect(1),
-        [False] * 81,
+        range(0),
     ),
     # Frame 81 finds exactly 80 000 bytes; it and all later ones are marked.
-    "OpenConfigCutOffMarksEverythingAtAndAbove": (
-        {"threshold": at_or_above(CUT_OFF_BYTES)},
-        ect(CUT_OFF + 20),
-        [False] * 80 + [True] * 20,
-    ),
+    "OpenConfigCutOffMarksEverythingAtAndAbove": (_FINDS_CUT_OFF, ect(CUT_OFF + 20), range(80, 100)),
     # Strictly above 80 000 bytes, as in RFC 8257 and DP-1.12: frame 81 is the one that differs.
     "OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs": (
         {"threshold": CUT_OFF_BYTES},
         ect(CUT_OFF + 20),
-        [False] * 81 + [True] * 19,
+        range(81, 100),
     ),
     # The plan does not specify where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes.
-    "OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind": (
-        {"threshold": at_or_above(CUT_OFF_BYTES), "dequeue": True},
-        ect(CUT_OFF + 20),
-        [True] * 20 + [False] * 80,
-    ),
+    "OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind": (_LEAVES_CUT_OFF, ect(CUT_OFF + 20), range(20)),
     # The first frame leaves 999 + 79 x 1000 bytes behind.
     "OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess": (
-        {"threshold": at_or_above(CUT_OFF_BYTES), "dequeue": True},
+        _LEAVES_CUT_OFF,
         ect(1) + ect(1, size=KB - 1) + ect(CUT_OFF - 1),
-        [False] * 81,
+        range(0),
     ),
     # enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped.
-    "OpenConfigCutOffLeavesNotEctAlone": (
-        {"threshold": at_or_above(CUT_OFF_BYTES)},
-        ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT),
-        [False] * 100,
-    ),
+    "OpenConfigCutOffLeavesNotEctAlone": (_FINDS_CUT_OFF, ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT), range(0)),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
@@ -208,13 +186,13 @@ _RED = {
     "SonicAccuracyOfRedMarksExactlyTheLastTen": (
         {"low": KMIN * KB, "high": KMAX * KB, "probability": PMAX},
         ect(KMAX + BEYOND),
-        [False] * 51 + [True] * 10,
+        range(51, 61),
     ),
     # The profile unchanged, min = max: inclusive, so no byte is subtracted.
     "OpenConfigCutOffOfRedMarksEverythingAtAndAbove": (
         {"low": CUT_OFF_BYTES, "high": CUT_OFF_BYTES},
         ect(CUT_OFF + 20),
-        [False] * 80 + [True] * 20,
+        range(80, 100),
     ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _RED))
@@ -293,14 +271,11 @@ def fifo(arrivals: Sequence[Arrival], limit_bytes: int) -> list[Passage]:
         free = leaves + FRAME_NS
         waiting.append(leaves)
         admitted.append((arrival, leaves, found))
-    passages: list[Passage] = []
-    came = 0
-    for number, (arrival, leaves, found) in enumerate(admitted):
-        while came < len(admitted) and admitted[came][0].at_ns < leaves:
-            came += 1
-        behind = max(0, came - number - 1) * SIZE
-        passages.append(Passage(arrival, leaves, found, behind))
-    return passages
+    times = [arrival.at_ns for arrival, _, _ in admitted]
+    return [
+        Passage(arrival, leaves, found, max(0, bisect_left(times, leaves) - number) * SIZE)
+        for number, (arrival, leaves, found) in enumerate(admitted, start=1)
+    ]
 
 
 @virtual_time_only
@@ -350,9 +325,7 @@ class _Oversubscribed(FabricTest):
             self.assertLess(departure.at_ns + FRAME_NS - passage.arrival.at_ns, LATENCY_LIMIT_NS, met)
         verdicts = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marks)
         verdicts[Verdict.TAIL_DROPPED] = len(arrivals) - len(passages)
-        self.assertEqual(
-            self.verdicts(3), {(PacketClass.DATA, verdict): count for verdict, count in verdicts.items()}
-        )
+        self.assert_data(3, verdicts)
 
     def marked_above(self, ecn: Ecn, ipv6: bool = False, dequeue: bool = False) -> None:
         """Checks that exactly the ECT packets that met more than the threshold are marked. Of others, as many

@@ -117,8 +117,7 @@ class AddressesBesideTheMartianRangesAreForwarded(FabricTest):
         sources = [between(packets.udp(OUT), src=address) for address in NO_MARTIANS_IPV4]
         sources += [between(packets.udp(OUT, ipv6=True), src=address) for address in NO_MARTIANS_IPV6]
         self.send(IN, *sources)
-        self.drain()
-        self.assert_frames(self.departures(OUT), [packets.forwarded(frame, OUT) for frame in sources])
+        self.assert_frames(self.drained(OUT), [packets.forwarded(frame, OUT) for frame in sources])
 
 
 class WithoutEntriesNothingIsForwarded(_Refused):
@@ -134,5 +133,4 @@ class PortThatAdmitsAllForwardsFramesForAnyStation(FabricTest):
         self.set_default("l3_admit", "admit_to_l3", {})
         frames = [addressed(packets.udp(OUT, sport=n), mac) for n, mac in enumerate(STATIONS.values(), 1)]
         self.send(IN, *frames)
-        self.drain()
-        self.assert_frames(self.departures(OUT), [packets.forwarded(frame, OUT) for frame in frames])
+        self.assert_frames(self.drained(OUT), [packets.forwarded(frame, OUT) for frame in frames])

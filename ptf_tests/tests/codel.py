@@ -19,7 +19,7 @@ from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.codel import Codel, Fate, Packet, Port, Takes
 from ptf_tests.lib.eee import Eee, EeeTest
-from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.packets import Ecn, Verdict
 from ptf_tests.lib.ports import BYTE_NS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -33,7 +33,6 @@ _DATA, _ACK, _ACK_ECE, _SYN_ECE = range(4)
 Arrivals = Sequence[tuple[int, int, int, int]]
 """Time, kind, size and ECN of each."""
 
-_CLASSES = (PacketClass.DATA, PacketClass.ACK, PacketClass.ACK_ECE, PacketClass.SYN, PacketClass.OTHER)
 _ECT_MODE, _ECE_MODE, _ACK_SYN_MODE = range(3)
 _SPARED = {_ECT_MODE: set(), _ECE_MODE: {_ACK_ECE, _SYN_ECE}, _ACK_SYN_MODE: {_ACK, _ACK_ECE, _SYN_ECE}}
 
@@ -64,18 +63,24 @@ class _Codel(FabricTest):
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
-    def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
-        """Sends (time, kind, size, ECN) and compares all with the plain CoDel, whose port it returns."""
-        before = self._verdict_totals()
-        list_of = []
+    def send_at_their_times(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
+        """Sends (time, kind, size, ECN), drains all, and returns the port of the plain CoDel after the
+        same."""
+        packets_sent = []
         for number, (at, kind, size, ecn) in enumerate(arrivals):
             bytes_of = frame(number, kind, size, ecn)
-            list_of.append(Packet(number, at, len(bytes_of), takes(self.aqm, kind, ecn)))
+            packets_sent.append(Packet(number, at, len(bytes_of), takes(self.aqm, kind, ecn)))
             self.at(at)
             self.send(1, bytes_of)
         self.drain()
         plain = Port(self.aqm, opens_at)
-        plain.run(list_of)
+        plain.run(packets_sent)
+        return plain
+
+    def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
+        """Sends these packets, and compares all with the plain CoDel, whose port it returns."""
+        before = self._verdict_totals()
+        plain = self.send_at_their_times(arrivals, opens_at)
         left = self.departures(PORT)
         self.assertEqual(
             [(number_of(d), d.at_ns) for d in left], plain.sent_at, "number and time of each packet that left"
@@ -267,8 +272,7 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
                 write_register(self, "codel_drop_next", base)
                 self.send(1, *(packets.udp(PORT, payload=20) for _ in range(3)))
                 write_register(self, "codel_state", 3)
-                self.drain()
-                self.departures(PORT)
+                self.drained(PORT)
                 step = self.queue_register("codel_drop_next", PORT) - base
                 exact = interval / sqrt(count)
                 self.assertTrue(
@@ -322,12 +326,7 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
     def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
         arrivals, gate = self.held_burst()
-        for number, (at, kind, size, ecn) in enumerate(arrivals):
-            self.at(at)
-            self.send(1, frame(number, kind, size, ecn))
-        self.drain()
-        plain = Port(self.aqm, gate)
-        plain.run([Packet(n, at, size, takes(self.aqm, k, e)) for n, (at, k, size, e) in enumerate(arrivals)])
+        plain = self.send_at_their_times(arrivals, gate)
         left = self.departures(PORT)
         numbers = [number_of(d) for d in left]
         self.assertEqual(numbers, sorted(numbers), "order")
@@ -352,10 +351,7 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
     def runTest(self) -> None:
         self.prepare(Codel(target=700_000, interval=1_000))
         arrivals, _ = self.held_burst()
-        for number, (at, *_) in enumerate(arrivals[:10]):
-            self.at(at)
-            self.send(1, frame(number))
-        self.drain()
+        self.send_at_their_times(arrivals[:10])
         self.assertEqual([number_of(d) for d in self.departures(PORT)], list(range(10)))
 
 
@@ -378,10 +374,7 @@ class _InRealTime(FabricTest):
         self.assertTrue(signalled and 4 <= signalled[0] <= 8, signalled)
         self.assertTrue(least <= len(signalled) <= 18, signalled)
         self.assertNotIn(29, signalled, "the last packet leaves nothing behind")
-        counted = {verdict: len(signalled), Verdict.FORWARDED: len(untouched)}
-        self.assertEqual(
-            self.verdicts(PORT), {(PacketClass.DATA, kind): count for kind, count in counted.items()}
-        )
+        self.assert_data(PORT, {verdict: len(signalled), Verdict.FORWARDED: len(untouched)})
 
 
 _IN_REAL_TIME = {

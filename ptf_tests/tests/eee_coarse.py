@@ -33,6 +33,18 @@ class _Coarse(FabricTest):
         ]
         self.assert_frames(self.departures(2), wanted)
 
+    def held_for_its_time(self, settings: Eee, *bursts: list[bytes]) -> None:
+        """Checks that each burst is held for 100 ms and has left, in order, after 300 ms."""
+        self.eee(settings)
+        for frames in bursts:
+            self.send(1, *frames)
+            self.switch.advance(ms=100)
+            self.assert_silent()
+            self.switch.advance(ms=200)
+            self.drain()
+            self.expect(frames)
+            self.switch.advance(ms=20)
+
     def trigger_releases(self, trigger: Mapping[str, int], count: int) -> None:
         """Checks that this many frames are held until the last one comes."""
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, **trigger))
@@ -45,30 +57,12 @@ class _Coarse(FabricTest):
         self.expect(frames)
 
 
-class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
-    def runTest(self) -> None:
-        self.eee(Eee(sleep=1 * _MS, wake=200 * _MS))
-        frames = numbered(3)
-        self.send(1, *frames)
-        self.switch.advance(ms=100)
-        self.assert_silent()
-        self.switch.advance(ms=200)
-        self.drain()
-        self.expect(frames)
-
-
-class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
-    def runTest(self) -> None:
-        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
-        for frames in (numbered(5), numbered(40)):
-            self.send(1, *frames)
-            self.switch.advance(ms=100)
-            self.assert_silent()
-            self.switch.advance(ms=200)
-            self.drain()
-            self.expect(frames)
-            self.switch.advance(ms=20)
-
+_WAKE, _HOLD = Eee(sleep=1 * _MS, wake=200 * _MS), Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS)
+_HELD = {
+    "CoarseWakeDelaysThePacketThatFindsThePortAsleep": (_WAKE, numbered(3)),
+    "CoarseHoldByTimerReleasesEverythingInOrder": (_HOLD, numbered(5), numbered(40)),
+}
+globals().update(cases(__name__, _Coarse, _Coarse.held_for_its_time, _HELD))
 
 _TRIGGERS = {
     "CoarseHoldByTriggerReleasesEverythingInOrder": ({"trigger_packets": 20}, 20),
@@ -81,7 +75,7 @@ class CoarseHoldMarksByWhatIsHeld(_Coarse):
     """The fifth frame finds 2000 bytes held, the threshold; the sixth is the first one to find more."""
 
     def runTest(self) -> None:
-        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
+        self.eee(_HOLD)
         self.mark_threshold(2, 2_000)
         frames = numbered(8)
         self.send(1, *frames)

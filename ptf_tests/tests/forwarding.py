@@ -19,8 +19,7 @@ class _Forwarded(FabricTest):
     def expect_forwarded(self, frame: bytes, port: int = 2) -> None:
         """Sends a frame in at port 1 and checks that it leaves, rewritten, only at one port."""
         self.send(1, frame)
-        self.drain()
-        self.assert_frames(self.departures(port), [packets.forwarded(frame, port)])
+        self.assert_frames(self.drained(port), [packets.forwarded(frame, port)])
         self.assert_silent()
 
 
@@ -55,8 +54,7 @@ class _LongestPrefix(FabricTest):
         self.table_add(table, {"dst": prefix}, "forward", self.next_hop(3))
         special, plain = packets.udp(2, host=7, ipv6=ipv6), packets.udp(2, host=6, ipv6=ipv6)
         self.send(1, special, plain)
-        self.drain()
-        self.assert_frames(self.departures(3), [packets.forwarded(special, 3)])
+        self.assert_frames(self.drained(3), [packets.forwarded(special, 3)])
         self.assert_frames(self.departures(2), [packets.forwarded(plain, 2)])
 
 
@@ -67,22 +65,16 @@ _PREFIXES = {
 globals().update(cases(__name__, _LongestPrefix, _LongestPrefix.wins, _PREFIXES))
 
 
-class Ipv4DefaultRouteCatchesTheRest(FabricTest):
+class Ipv4DefaultRouteCatchesTheRest(_Forwarded):
     def runTest(self) -> None:
         self.table_add("ipv4_route", {}, "forward", self.next_hop(4))
-        frame = packets.udp(200)
-        self.send(1, frame)
-        self.drain()
-        self.assert_frames(self.departures(4), [packets.forwarded(frame, 4)])
+        self.expect_forwarded(packets.udp(200), 4)
 
 
-class Ipv4DeletedRouteNoLongerForwards(FabricTest):
+class Ipv4DeletedRouteNoLongerForwards(_Dropped):
     def runTest(self) -> None:
         self.table_remove("ipv4_route", {"dst": packets.networks(2)["ipv4_route"]})
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
+        self.expect_dropped(packets.udp(2), Verdict.NO_ROUTE)
 
 
 _TAGGED = packets.tcp(2, payload=40, vlan=100)

@@ -63,44 +63,32 @@ class Ect1HasAThresholdOfItsOwn(MarkingTest):
 
 _MARKED = {
     # Ten frames, threshold ten frames: the last one finds nine.
-    "MarkThresholdNeverMarksBelow": ({"threshold": 10 * SIZE}, ect(10), [False] * 10),
-    "MarkThresholdAlwaysMarksAbove": ({"threshold": 2 * SIZE}, ect(60), [False] * 3 + [True] * 57),
+    "MarkThresholdNeverMarksBelow": ({"threshold": 10 * SIZE}, ect(10), range(0)),
+    "MarkThresholdAlwaysMarksAbove": ({"threshold": 2 * SIZE}, ect(60), range(3, 60)),
     # RFC 3168, section 5: only ECT may become CE. In this mode nothing is dropped instead, either.
-    "MarkThresholdNeverMarksNotEct": ({"threshold": 2 * SIZE}, ect(40, ecn=Ecn.NOT_ECT), [False] * 40),
+    "MarkThresholdNeverMarksNotEct": ({"threshold": 2 * SIZE}, ect(40, ecn=Ecn.NOT_ECT), range(0)),
     # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last unmarked one.
-    "MarkThresholdDoesNotMarkAtExactlyTheThreshold": (
-        {"threshold": 4 * SIZE},
-        ect(8),
-        [False] * 5 + [True] * 3,
-    ),
+    "MarkThresholdDoesNotMarkAtExactlyTheThreshold": ({"threshold": 4 * SIZE}, ect(8), range(5, 8)),
     # The same burst, threshold one byte lower: the frame that found exactly four frames is now marked.
-    "MarkThresholdMarksOneByteAbove": ({"threshold": 4 * SIZE - 1}, ect(8), [False] * 4 + [True] * 4),
-    "MarkThresholdZeroMarksWhateverFindsAQueue": ({"threshold": 0}, ect(3), [False, True, True]),
-    "MarkThresholdMarksIpv6": ({"threshold": 2 * SIZE}, ect(6, ipv6=True), [False] * 3 + [True] * 3),
-    "MarkThresholdMarksBehindAVlanTag": ({"threshold": 2 * SIZE}, ect(6, vlan=5), [False] * 3 + [True] * 3),
+    "MarkThresholdMarksOneByteAbove": ({"threshold": 4 * SIZE - 1}, ect(8), range(4, 8)),
+    "MarkThresholdZeroMarksWhateverFindsAQueue": ({"threshold": 0}, ect(3), range(1, 3)),
+    "MarkThresholdMarksIpv6": ({"threshold": 2 * SIZE}, ect(6, ipv6=True), range(3, 6)),
+    "MarkThresholdMarksBehindAVlanTag": ({"threshold": 2 * SIZE}, ect(6, vlan=5), range(3, 6)),
     "Ect1CanHaveTheDeeperThreshold": (
         {"threshold": 1 * SIZE, "l4s": 3 * SIZE},
         ect(6, ecn=Ecn.ECT1),
-        [False] * 4 + [True] * 2,
+        range(4, 6),
     ),
     # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
     # than three for the first four.
-    "MarkAtDequeueIsCounted": ({"threshold": 3 * SIZE, "dequeue": True}, ect(8), [True] * 4 + [False] * 4),
-    "MarkAtDequeueNeverMarksNotEct": (
-        {"threshold": 0, "dequeue": True},
-        ect(20, ecn=Ecn.NOT_ECT),
-        [False] * 20,
-    ),
+    "MarkAtDequeueIsCounted": ({"threshold": 3 * SIZE, "dequeue": True}, ect(8), range(4)),
+    "MarkAtDequeueNeverMarksNotEct": ({"threshold": 0, "dequeue": True}, ect(20, ecn=Ecn.NOT_ECT), range(0)),
     "MarkAtDequeueUsesTheEct1Threshold": (
         {"threshold": 100 * SIZE, "l4s": 1 * SIZE, "dequeue": True},
         ect(5, ecn=Ecn.ECT1),
-        [True] * 3 + [False] * 2,
+        range(3),
     ),
-    "MarkAtDequeueKeepsIpv6Right": (
-        {"threshold": 2 * SIZE, "dequeue": True},
-        ect(5, ipv6=True),
-        [True] * 2 + [False] * 3,
-    ),
+    "MarkAtDequeueKeepsIpv6Right": ({"threshold": 2 * SIZE, "dequeue": True}, ect(5, ipv6=True), range(2)),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _MARKED))
 

@@ -26,8 +26,7 @@ class _PacketIo(FabricTest):
     def is_sent(self, frame: bytes, packet_class: PacketClass) -> None:
         """Checks that a packet-out leaves as it is, and is counted in its class."""
         self.packet_out(3, frame)
-        self.drain()
-        self.assert_frames(self.departures(3), [frame])
+        self.assert_frames(self.drained(3), [frame])
         self.assertEqual(self.received(CPU_PORT), {packet_class: 1})
         self.assertEqual(self.verdicts(3), {(packet_class, Verdict.FORWARDED): 1})
 
@@ -54,8 +53,7 @@ class PacketOutLeavesItsPortUnchanged(_PacketIo):
         for port in (1, 2, 8):
             frame = packets.udp(200, ttl=1, ecn=Ecn.ECT0)
             self.packet_out(port, frame)
-            self.drain()
-            self.assert_frames(self.departures(port), [frame])
+            self.assert_frames(self.drained(port), [frame])
             self.assert_silent()
 
 
@@ -91,8 +89,7 @@ class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
         self.assertEqual(
             self.register("occupancy_bytes", 2), before + len(frame), "without the packet_out header"
         )
-        self.drain()
-        self.assert_frames(self.departures(2), [packets.forwarded(first, 2), frame])
+        self.assert_frames(self.drained(2), [packets.forwarded(first, 2), frame])
 
 
 class PacketOutStandsInTheQueueOfItsDscp(_PacketIo):
@@ -105,8 +102,7 @@ class PacketOutStandsInTheQueueOfItsDscp(_PacketIo):
             self.wait_for(lambda: self.queue_register("queue_bytes", 2, 5) == len(frame))
         else:
             self.packet_out(2, frame)
-        self.drain()
-        self.assert_frames(self.departures(2), [frame])
+        self.assert_frames(self.drained(2), [frame])
         self.assertEqual(self.queue_register("queue_bytes", 2, 5), 0)
 
 

@@ -67,8 +67,7 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
         self.await_queued(len(frames))
         self.assert_silent(PORT)
         self.send(PORT, XON)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT) for frame in frames])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT) for frame in frames])
         self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.FORWARDED], len(frames))
         self.assertEqual(self.verdicts(PORT)[PacketClass.CONTROL, Verdict.CONSUMED], 2)
         self.assertEqual((self.pauses(), self.ignored()), (1, 0))
@@ -88,8 +87,7 @@ class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
         self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "discard")
         self.send(1, *late, other)
         self.send(PORT, XON)
-        self.drain()
-        left = sorted(departure.frame for departure in self.departures(PORT))
+        left = sorted(departure.frame for departure in self.drained(PORT))
         self.assertEqual(left, sorted(packets.forwarded(frame, PORT) for frame in (*held, other)))
         self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], len(late))
 
@@ -103,8 +101,7 @@ class OtherClassesGoOn(_Pfc):
         left = [departure.frame for departure in self.await_frames(PORT, len(other))]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in other))
         self.send(PORT, XON)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(lossless(), PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(lossless(), PORT)])
 
 
 @virtual_time_only
@@ -142,19 +139,12 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
         self.pause(10)
         self.assertNotEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
         self.send(1, lossless())
-        self.drain()
-        self.assertEqual(len(self.departures(PORT)), 1)
+        self.assertEqual(len(self.drained(PORT)), 1)
         self.assertEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
 
 
 class _Ignored(_Pfc):
     """A frame that changes no gate: a packet of the class leaves as if it had not arrived."""
-
-    def ignored_on(self, port: int, *frames: bytes) -> None:
-        self.without_effect(port, (PacketClass.CONTROL, Verdict.CONSUMED), 1, *frames)
-
-    def malformed(self, *frames: bytes) -> None:
-        self.without_effect(PORT, (PacketClass.OTHER, Verdict.MALFORMED), 0, *frames)
 
     def without_effect(
         self, port: int, verdict: tuple[PacketClass, Verdict], counted: int, *frames: bytes
@@ -167,8 +157,7 @@ class _Ignored(_Pfc):
                 self.send(port, frame)
                 self.switch.advance(ms=1)
                 self.send(1, lossless())
-                self.drain()
-                self.assertEqual(len(self.departures(PORT)), 1)
+                self.assertEqual(len(self.drained(PORT)), 1)
                 self.assertEqual(self.counted("control_ignored", port) - before, counted)
                 self.assertEqual(self.verdicts(port)[verdict], 1)
                 for priority in range(PRIORITIES):
@@ -176,22 +165,18 @@ class _Ignored(_Pfc):
                     self.assertEqual(gate, 0, f"gate of priority {priority}")
 
 
-_IGNORED = {
-    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (
-        PORT,
-        packets.pfc({OTHER: 0xFFFF}),
-        packets.pfc({LOSSLESS: 0xFFFF}, enabled=0),
-    ),
-    "PauseOnAPortWithoutPfcIsIgnored": (3, XOFF),
-    "OtherMacControlIsIgnored": (PORT, packets.mac_control(PORT)),
+_CONSUMED = ((PacketClass.CONTROL, Verdict.CONSUMED), 1)
+_MALFORMED = ((PacketClass.OTHER, Verdict.MALFORMED), 0)
+_OTHER_CLASSES = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+_ELSEWHERE = packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09")
+_WITHOUT_EFFECT = {
+    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (PORT, *_CONSUMED, *_OTHER_CLASSES),
+    "PauseOnAPortWithoutPfcIsIgnored": (3, *_CONSUMED, XOFF),
+    "OtherMacControlIsIgnored": (PORT, *_CONSUMED, packets.mac_control(PORT)),
+    "PauseThatIsCutShortIsMalformed": (PORT, *_MALFORMED, XOFF[:33], XOFF[:20], XOFF[:15]),
+    "PauseToAnotherAddressIsMalformed": (PORT, *_MALFORMED, _ELSEWHERE),
 }
-globals().update(cases(__name__, _Ignored, _Ignored.ignored_on, _IGNORED))
-
-_MALFORMED = {
-    "PauseThatIsCutShortIsMalformed": (XOFF[:33], XOFF[:20], XOFF[:15]),
-    "PauseToAnotherAddressIsMalformed": (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),),
-}
-globals().update(cases(__name__, _Ignored, _Ignored.malformed, _MALFORMED))
+globals().update(cases(__name__, _Ignored, _Ignored.without_effect, _WITHOUT_EFFECT))
 
 
 class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
@@ -247,6 +232,5 @@ class PacketOutOfAPauseLeavesAsItIs(_Pfc):
     def runTest(self) -> None:
         frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})
         self.packet_out(PORT, frame)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [frame])
+        self.assert_frames(self.drained(PORT), [frame])
         self.assertEqual((self.pauses(), self.ignored()), (0, 0))

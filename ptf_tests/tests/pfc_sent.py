@@ -94,8 +94,7 @@ class _PfcSent(FabricTest):
     def let_go(self) -> None:
         """Ends the pause of port 2, and lets everything leave."""
         self.send(OUT, LET_OUT_GO)
-        self.drain()
-        self.departures(OUT)
+        self.drained(OUT)
 
 
 def lossless(number: int = 0, *, ecn: int = 0) -> bytes:
@@ -117,8 +116,7 @@ class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
         self.assert_frames(self.await_frames(IN, 1), [XOFF])
         self.send(OUT, LET_OUT_GO)
         self.assert_frames(self.await_frames(IN, 1), [XON])
-        self.drain()
-        self.assert_frames(self.departures(OUT), [packets.forwarded(frame, OUT) for frame in frames])
+        self.assert_frames(self.drained(OUT), [packets.forwarded(frame, OUT) for frame in frames])
         self.assertEqual((self.pauses_sent(), self.dropped(), self.group_bytes()), (1, 0, 0))
         self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), 0)
         self.assertEqual(self.received(COPY_PORT), {PacketClass.CONTROL: 2})
@@ -166,8 +164,7 @@ class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
         self.fill(4)
         self.await_frames(IN, 1)
         self.send(OUT, LET_OUT_GO)
-        self.drain()
-        second = self.departures(OUT)[1]
+        second = self.drained(OUT)[1]
         self.assertEqual([left.at_ns for left in self.departures(IN)], [second.at_ns + ROUND_NS])
 
 
@@ -291,7 +288,6 @@ class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
         self.switch.advance(ns=5 * REFRESH_NS)
         self.assert_silent(IN)
         self.assertEqual(self.queue_register("pause_timer", IN, LOSSLESS), 0)
-        self.departures(OUT)
 
 
 @virtual_time_only
@@ -324,9 +320,6 @@ class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
         self.switch.advance(ns=2 * REFRESH_NS)
         self.assertEqual([one.frame[17] for one in self.departures(IN)], [1 << other] * 2)
         self.send(OUT, packets.pfc({other: 0}))
-        self.drain()
-        self.departures(IN)
-        self.departures(OUT)
 
 
 @virtual_time_only
@@ -358,10 +351,8 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.switch.advance(ns=ROUND_NS)
         self.assert_frames(self.departures(IN), [XOFF])
         self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), leaves)
-        self.drain()
-        self.assert_frames(self.departures(IN), [XON])
+        self.assert_frames(self.drained(IN), [XON])
         self.assertEqual(self.pauses_sent(), 3)
-        self.departures(OUT)
 
 
 @virtual_time_only

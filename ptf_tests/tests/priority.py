@@ -5,7 +5,6 @@ time.
 """
 
 import random
-from collections.abc import Sequence
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
@@ -42,8 +41,7 @@ class _Priorities(FabricTest):
         self.send(1, frame)
         self.assertEqual(self.queued(PORT), {priority: len(frame)} if priority else {})
         self.assertEqual(self.register("occupancy_bytes", PORT), len(frame), "of the port")
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT)])
 
 
 def _tagged(pcp: int, dscp: int = 0) -> bytes:
@@ -126,8 +124,7 @@ class OrderIsKeptWithinEachQueue(_Priorities):
         for n, frame in enumerate(frames):
             port = ports[n % len(ports)]
             self.send(port, packets.arriving(frame, port))
-        self.drain()
-        left = [departure.frame for departure in self.departures(PORT)]
+        left = [departure.frame for departure in self.drained(PORT)]
         for which in range(len(dscps)):
             wanted = [packets.forwarded(frame, PORT) for frame in frames[which :: len(dscps)]]
             self.assertEqual([frame for frame in left if frame in wanted], wanted)
@@ -150,17 +147,13 @@ class TicketsAreGivenByQueue(_Priorities):
 
     options = SwitchOptions(gate=False)
 
-    def held(self) -> Sequence[bytes]:
-        """Returns frames, after enabling EEE with a short wake, so that all take tickets and recirculate."""
+    def runTest(self) -> None:
+        # A short wake, so that all take tickets and recirculate.
         tick = self.switch.tick_ns
         self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=2 * tick).params(tick))
-        return [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
-
-    def runTest(self) -> None:
-        frames = self.held()
+        frames = [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
         self.send(1, *frames)
-        self.drain()
-        left = [departure.frame for departure in self.departures(PORT)]
+        left = [departure.frame for departure in self.drained(PORT)]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in frames))
         for priority, tickets in ((0, 2), (5, 1), (3, 0)):
             for register in ("ticket_next", "ticket_serving"):

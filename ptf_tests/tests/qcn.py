@@ -108,8 +108,7 @@ class _Qcn(FabricTest):
 
     def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
         """Checks that exactly these frames have left a port."""
-        self.drain()
-        self.assert_frames(self.departures(port), wanted)
+        self.assert_frames(self.drained(port), wanted)
 
 
 def frames(count: int, size: int = 1000) -> list[bytes]:
@@ -256,8 +255,7 @@ class _Carried(_Qcn):
     def sampled(self, frame: bytes) -> None:
         self.point(point=Point(set_point=100, sample=1))
         self.send(SOURCE, frame)
-        self.drain()
-        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+        self.assert_frames(self.drained(PORT), [packets.forwarded(frame, PORT)])
         point = Point(set_point=100, sample=1)
         sample = point.arrives(len(frame), 0)
         assert sample is not None
@@ -281,22 +279,14 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
 
     def runTest(self) -> None:
         self.buffer_limit(SOURCE, 0)
+        source, destination = packets.host_mac(SOURCE), packets.switch_mac(SOURCE)
         for ipv6 in (False, True):
             frame = packets.data(PORT, ipv6=ipv6)
-            came = bytes.fromhex("0201000000030201000000990000")[:12] + cnm_of(frame, 17, -3, 5)[12:]
-            self.send(CORE, came)
-            again = cnm_of(
-                packets.forwarded(
-                    frame, PORT, src_mac=packets.host_mac(SOURCE), dst_mac=packets.switch_mac(SOURCE)
-                ),
-                17,
-                -3,
-                5,
-            )
-            self.assert_cnms([again])
-        self.assertEqual(
-            (self.frames_made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2)
-        )
+            self.send(CORE, bytes.fromhex("020100000003 020100000099") + cnm_of(frame, 17, -3, 5)[12:])
+            again = packets.forwarded(frame, PORT, src_mac=source, dst_mac=destination)
+            self.assert_cnms([cnm_of(again, 17, -3, 5)])
+        self.assertEqual(self.frames_made(), 0)
+        self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 2)
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
@@ -308,8 +298,7 @@ class CnmsStandInTheirOwnQueue(_Qcn):
         waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
         self.send(PORT, *waits)
         self.send(CORE, packets.arriving(cnm_of(packets.data(PORT), 1, 0, 0), CORE))
-        self.drain()
-        left = [departure.frame[12:14] for departure in self.departures(SOURCE)]
+        left = [departure.frame[12:14] for departure in self.drained(SOURCE)]
         # BMv2 takes the next frame out of the queue before the one on the wire has gone.
         self.assertLessEqual(left.index(b"\x22\xe7"), 0 if self.switch.virtual_time else 1)
         self.assertEqual(len(left), 4)

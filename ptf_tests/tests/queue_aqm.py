@@ -148,8 +148,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(MarkAtDequeueIsForWha
     def burst(self, port: int, frames: Sequence[bytes]) -> list[Departure]:
         self.table_add("port_eee", {"port": port}, "eee", Eee(sleep=0, wake=5_000).params())
         self.send(1, *frames)
-        self.drain()
-        return self.departures(port)
+        return self.drained(port)
 
 
 class RedAveragesEachQueueAlone(_TwoQueues):

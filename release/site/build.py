@@ -23,8 +23,9 @@ _FILE = HERE / "sections.toml"
 SECTIONS: list[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))["section"]
 """Each with a title, a purpose, and the paths of its pages from the root."""
 
-_FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\S\n]*$", re.M | re.S)
-_LINK = re.compile(r"(?<!\\)(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
+_FENCED = r"^(?:```|~~~).*?^(?:```|~~~)[^\S\n]*$"
+_LINK = r"(?<!\\)(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)"
+_FENCED_OR_LINK = re.compile(f"{_FENCED}|{_LINK}", re.M | re.S)
 _HTML_ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
 
@@ -56,15 +57,10 @@ def lay_out(source: Path) -> None:
 
 def _of_site(page: str, text: str, source: Path) -> str:
     """Returns the text with links only to pages, pictures and other sites; of others it keeps the text."""
-    parts, last = [], 0
-    for fence in _FENCED.finditer(text):
-        parts += [_links(page, text[last : fence.start()], text, source), fence[0]]
-        last = fence.end()
-    return "".join([*parts, _links(page, text[last:], text, source)])
 
-
-def _links(page: str, prose: str, whole: str, source: Path) -> str:
     def changed(link: re.Match[str]) -> str:
+        if link["to"] is None:
+            return link[0]  # a fence
         to = urlsplit(link["to"])
         if to.scheme or to.netloc:
             return link[0]
@@ -76,7 +72,7 @@ def _links(page: str, prose: str, whole: str, source: Path) -> str:
             path = f"{path}/README.md"
         if path not in documents():
             return link["text"]
-        there = whole if path == page else (ROOT / path).read_text(encoding="utf-8")
+        there = text if path == page else (ROOT / path).read_text(encoding="utf-8")
         if to.fragment and to.fragment in _HTML_ANCHOR.findall(there):
             # Markdown links cannot refer to HTML anchors, so the link is HTML as well.
             html = "" if path == page else _way(page, path.removesuffix(".md") + ".html")
@@ -84,7 +80,7 @@ def _links(page: str, prose: str, whole: str, source: Path) -> str:
         fragment = f"#{to.fragment}" if to.fragment else ""
         return f"[{link['text']}]({_way(page, path) if path != page else ''}{fragment})"
 
-    return _LINK.sub(changed, prose)
+    return _FENCED_OR_LINK.sub(changed, text)
 
 
 def _from_root(page: str, link: str) -> str:

@@ -37,10 +37,11 @@ def test_every_document_is_in_one_section() -> None:
 def test_links_to_pages_stay_links_and_others_become_their_text(tmp_path: Path) -> None:
     prose = (
         "[a](../models/tcp.md#scope) [b](../../Makefile) [c](https://x.org) [d](../results/aqm.md#claim-q1)"
+        "\n```\n[e](../../Makefile)\n```\n[f](../../Makefile)"
     )
-    assert build._links("docs/run/show.md", prose, prose, tmp_path) == (
+    assert build._of_site("docs/run/show.md", prose, tmp_path) == (
         "[a](../../docs/models/tcp.md#scope) b [c](https://x.org)"
-        ' <a href="../../docs/results/aqm.html#claim-q1">d</a>'
+        ' <a href="../../docs/results/aqm.html#claim-q1">d</a>\n```\n[e](../../Makefile)\n```\nf'
     )
 
 

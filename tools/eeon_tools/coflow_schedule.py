@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eeon_tools.engine import load_engine
-from eeon_tools.errors import CoflowError
-from eeon_tools.quantiles import by_rank
+from eeon_tools.errors import CoflowError, InputError
 from eeon_tools.trace.coflow import Coflow, read_coflows, select
 
 _WAIT_SECONDS = 0.5
@@ -90,14 +89,6 @@ class Completions:
     def total(self) -> float:
         return math.fsum(self.seconds)
 
-    @property
-    def mean(self) -> float:
-        return self.total / len(self.seconds)
-
-    def percentile(self, share: float) -> float:
-        """Returns the smallest time that at least `share` of the coflows do not exceed."""
-        return by_rank(sorted(self.seconds), share)
-
 
 @dataclass(frozen=True, slots=True)
 class FluidTrace:
@@ -148,17 +139,21 @@ def complete(
     trace: FluidTrace, variant: Variant, progress: Callable[[int], object] | None = None
 ) -> Completions:
     """Runs one variant; `progress` is called with the number of flows that have ended. Raises
-    UnavailableError without an engine."""
-    ends, without_rate = load_engine().run_fluid(
-        variant.scheduler,
-        trace.racks,
-        trace.world.rate_bps,
-        trace.flows,
-        preempt=variant.preempt,
-        step_ps=trace.world.step_ps,
-        only_whole_transfers=trace.world.only_whole_coflows,
-        progress=progress,
-    )
+    UnavailableError without an engine, and InputError for what its model refuses."""
+    engine = load_engine()
+    try:
+        ends, without_rate = engine.run_fluid(
+            variant.scheduler,
+            trace.racks,
+            trace.world.rate_bps,
+            trace.flows,
+            preempt=variant.preempt,
+            step_ps=trace.world.step_ps,
+            only_whole_transfers=trace.world.only_whole_coflows,
+            progress=progress,
+        )
+    except engine.EngineError as error:
+        raise InputError(variant.name, "", str(error)) from error
     seconds = tuple((end - trace.arrivals[number]) / _PS_PER_SECOND for number, end in ends)
     return Completions(variant, seconds, without_rate)
 

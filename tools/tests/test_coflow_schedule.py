@@ -22,7 +22,6 @@ from eeon_tools.coflow_schedule import (
     complete_all,
     read_trace,
 )
-from eeon_tools.errors import CoflowError
 
 _SECOND = 1_000_000_000_000
 EXACT = World(8_000_000, step_ps=None)
@@ -86,11 +85,6 @@ def test_with_gaps_the_flows_of_a_reducer_come_one_by_one_and_the_same_seed_give
     assert read_trace(path, 1, None, EXACT, gap_ms=200, seed=4).flows != gaps
 
 
-def test_a_range_without_coflows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CoflowError, match="no coflow number 3"):
-        read_trace(trace(tmp_path, TWO), 3, None, EXACT)
-
-
 def test_what_the_engine_refuses_names_the_value() -> None:
     with pytest.raises(InvalidValueError, match="scheduler: unknown variant `best`, expected one of `fair`"):
         run_fluid("best", 2, 1, [])
@@ -114,6 +108,13 @@ def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
     assert [row["scheduler"] for row in rows] == [variant.name for variant in VARIANTS]
     assert rows[0]["against_fair"] == 0
     assert all(0 < row["median"] <= row["p95"] <= row["longest"] for row in rows)
+
+
+def test_a_rate_at_which_nothing_would_ever_end_is_told() -> None:
+    done = CliRunner().invoke(schedule, ["--rate", "1bps"])
+    assert done.exit_code == 1
+    assert "none of them ends within 213 days; give links more capacity" in done.output
+    assert done.output.startswith("Error: ")
 
 
 SUMS = {"scf": 283_200, "sebf": 281_880, "dclas": 326_688}

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +103,6 @@ class Filler:
             yield made
 
 
-def chunks(updates: list[Any]) -> Iterator[list[Any]]:
-    """Yields the list in parts."""
-    return (updates[at : at + _BATCH] for at in range(0, len(updates), _BATCH))
-
-
 def measure(name: str, command: list[str]) -> None:
     """Starts a switch, fills it, and prints a row for each step."""
     info = text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info())
@@ -135,22 +130,23 @@ def fill(address: str, info: Any, row: Callable[..., None]) -> None:
     with primary(address, config, stream_timeout_s=_STREAM_SECS) as client:
         row("with the program")
 
-        def write(batches: Iterable[list[Any]]) -> float:
-            """Returns the updates per second."""
+        def write(updates: list[Any], size: int = _BATCH) -> float:
+            """Writes the updates in batches of this size. Returns the updates per second."""
             election = U128.encode(client.election_id)
+            batches = (updates[at : at + size] for at in range(0, len(updates), size))
             requests = [p4r.WriteRequest(device_id=1, election_id=election, updates=one) for one in batches]
             start = time.monotonic()
             for request in requests:
                 client.stub.Write(request)
-            return sum(len(request.updates) for request in requests) / (time.monotonic() - start)
+            return len(updates) / (time.monotonic() - start)
 
         entities = [entity_of(of) for of in Filler(info).updates()]
-        rate = write(chunks([p4r.Update(type=INSERT, entity=one) for one in entities]))
+        rate = write([p4r.Update(type=INSERT, entity=one) for one in entities])
         row(f"with {len(entities):,} members, groups, entries", rate)
         entries = [one for one in entities if one.HasField("table_entry")]
         again = [p4r.Update(type=MODIFY, entity=one) for one in entries]
-        row("entries modified, 512 in a batch", write(chunks(again)))
-        row("entries modified one by one", write([update] for update in again[:_SINGLE_WRITES]))
+        row("entries modified, 512 in a batch", write(again))
+        row("entries modified one by one", write(again[:_SINGLE_WRITES], 1))
         found = client.read(p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup())
         row(f"after reading {len(found):,} of them at once")
 

@@ -47,12 +47,6 @@ class Program:
     frame: bytes
 
 
-def _udp(length: int) -> bytes:
-    """Returns an IPv4 UDP frame from 10.0.0.1 to 10.0.0.2."""
-    packet = IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=1000, dport=2000) / bytes(max(0, length - 42))
-    return MACS + b"\x08\x00" + bytes(packet)
-
-
 def programs(length: int) -> list[Program]:
     """Returns a patch panel that parses nothing, and the E-EON program."""
     route = "eeon_ingress.route"
@@ -63,9 +57,10 @@ table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
 """
     eeon = ENGINE.parent / "p4src" / "compiled" / "eeon.json"
     patch = ENGINE / "live" / "tests" / "p4" / "patch.json"
+    udp = IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=1000, dport=2000) / bytes(max(0, length - 42))
     return [
         Program("patch", patch, "", (MACS + b"\x88\xb5").ljust(length, b"\0")),
-        Program("eeon", eeon, commands, _udp(length)),
+        Program("eeon", eeon, commands, MACS + b"\x08\x00" + bytes(udp)),
     ]
 
 

@@ -7,47 +7,37 @@ use crate::flows::{Flows, Transfer};
 use crate::schedule::Scheduler;
 use crate::BIT;
 
-/// Queues transfers by the bits that they have sent. Queue limits grow tenfold from `first_limit` (Aalo, 4.2: 10 queues, 10 MB,
+/// Queues transfers by the bits that they have sent. Queue limits grow tenfold from the first (Aalo, 4.2: 10 queues, 10 MB,
 /// factor 10). Within a queue, transfers are served in order of arrival; the flows of one transfer share max-min fairly.
 ///
 /// Queues have strict priority, as in CoflowSim (class `CoflowSimulatorDark`); Aalo divides capacity among queues by weight.
 #[derive(Clone, Copy, Debug)]
-pub struct Dclas {
-    first_limit: u128,
-}
+pub struct Dclas;
 
 /// Number of queues.
 const QUEUES: u32 = 10;
+/// The first queue's limit: 10 MiB (CoflowSim, `INIT_QUEUE_LIMIT`).
+const FIRST_LIMIT: u128 = 8 * 10 * (1 << 20) * BIT;
 /// A queue's limit divided by the limit of the previous queue.
 const FACTOR: u128 = 10;
 
-impl Dclas {
-    /// Creates a scheduler with the first queue's limit in bits; a limit of 0 counts as 1 bit.
-    pub fn new(first_limit_bits: u64) -> Self {
-        Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
-    }
+/// Returns the limit of a queue, in the unit of volumes.
+fn limit(queue: u32) -> u128 {
+    FIRST_LIMIT * FACTOR.pow(queue)
+}
 
-    /// Returns the queue of a transfer that has sent `sent`.
-    pub(crate) fn queue(&self, sent: u128) -> u32 {
-        let mut limit = self.first_limit;
-        for queue in 0..QUEUES - 1 {
-            if sent < limit {
-                return queue;
-            }
-            limit = limit.saturating_mul(FACTOR);
-        }
-        QUEUES - 1
-    }
+/// Returns the queue of a transfer that has sent `sent`.
+pub(crate) fn queue(sent: u128) -> u32 {
+    (0..QUEUES - 1).find(|queue| sent < limit(*queue)).unwrap_or(QUEUES - 1)
+}
 
-    /// Returns how long a transfer that has sent `sent` stays in its queue at `rate`, in picoseconds.
-    pub(crate) fn until_next(&self, sent: u128, rate: u128) -> Option<u128> {
-        let queue = self.queue(sent);
-        if queue == QUEUES - 1 || rate == 0 {
-            return None;
-        }
-        let limit = self.first_limit.saturating_mul(FACTOR.pow(queue));
-        Some((limit - sent).div_ceil(rate))
+/// Returns how long a transfer that has sent `sent` stays in its queue at `rate`, in picoseconds.
+pub(crate) fn until_next(sent: u128, rate: u128) -> Option<u128> {
+    let queue = queue(sent);
+    if queue == QUEUES - 1 || rate == 0 {
+        return None;
     }
+    Some((limit(queue) - sent).div_ceil(rate))
 }
 
 /// Returns the amount that a transfer has sent, and its rate.
@@ -65,7 +55,7 @@ impl Scheduler for Dclas {
         }
         let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
         let mut order: Vec<(u32, u64, u64)> = open
-            .map(|(number, transfer)| (self.queue(sent(flows, transfer).0), transfer.sequence, *number))
+            .map(|(number, transfer)| (queue(sent(flows, transfer).0), transfer.sequence, *number))
             .collect();
         order.sort_unstable();
         let mut residual = flows.capacity.clone();
@@ -78,7 +68,7 @@ impl Scheduler for Dclas {
     fn next_change(&self, flows: &Flows) -> Option<Time> {
         let spans = flows.transfers.values().filter_map(|transfer| {
             let (sent, rate) = sent(flows, transfer);
-            self.until_next(sent, rate)
+            until_next(sent, rate)
         });
         let span = u64::try_from(spans.min()?).ok()?;
         flows.now.checked_add(Duration::from_ps(span))

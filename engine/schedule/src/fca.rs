@@ -9,7 +9,7 @@
 //! rates. Where step one divides the residual capacity among the flows of a transfer, each flow gets exactly the rate that it
 //! needs to end with the transfer, so no rate needs a later reduction.
 
-use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows};
+use crate::flows::{is_used_up, least, longest, rate_by, rate_within, span_at, take, Demand, Flows};
 use crate::schedule::Scheduler;
 use crate::FlowId;
 use serde::Deserialize;
@@ -67,8 +67,7 @@ impl Fca {
         let Flows { transfers, slots, .. } = flows;
         for transfer in transfers.values() {
             let flow = |slot: &u32| slots[*slot as usize].as_ref().expect("slots of transfers have flows");
-            let mut spans = transfer.flows.iter().map(|slot| flow(slot).span());
-            let span = spans.try_fold(0, |longest, span| Some(span?.max(longest)));
+            let span = longest(transfer.flows.iter().map(|slot| flow(slot).span()));
             let Some(span) = span.filter(|span| *span > 0) else { continue };
             for slot in &transfer.flows {
                 let flow = slots[*slot as usize].as_mut().expect("slots of transfers have flows");
@@ -94,29 +93,16 @@ impl Fca {
     /// Speeds up a transfer (step one) if its rates and the residual capacity let it end earlier than before.
     fn speed_up(&mut self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
         let slots = std::mem::take(&mut flows.transfer_mut(number).flows);
-        let before = slots.iter().try_fold(0, |longest, slot| {
-            let flow = flows.get(*slot);
-            let span = match flow.rate {
-                _ if flow.remaining == 0 => 0,
-                0 => return None,
-                rate => flow.remaining.div_ceil(u128::from(rate)),
-            };
-            Some(span.max(longest))
-        });
+        let all = slots.iter().map(|slot| flows.get(*slot));
+        let before = longest(all.map(|flow| span_at(flow.remaining, flow.rate)));
         // Rates are rounded down, so the end is a little later than possible. If that leaves a flow without a rate, rates are
         // rounded up, with 1 bit/s per flow set aside for that.
         for (spare, rate) in [(0, rate_within as fn(u128, u128) -> u64), (1, rate_by)] {
             let Some(span) = self.demand.span(flows, &slots, residual, spare).filter(|span| *span > 0) else {
                 break;
             };
-            let after = slots.iter().try_fold(0_u128, |longest, slot| {
-                let remaining = flows.get(*slot).remaining;
-                match rate(remaining, span) {
-                    0 if remaining > 0 => None,
-                    0 => Some(longest),
-                    rate => Some(remaining.div_ceil(u128::from(rate)).max(longest)),
-                }
-            });
+            let volumes = slots.iter().map(|slot| flows.get(*slot).remaining);
+            let after = longest(volumes.map(|volume| span_at(volume, rate(volume, span))));
             let Some(after) = after else { continue };
             if before.is_none_or(|before| after < before) {
                 for slot in &slots {

@@ -54,11 +54,7 @@ impl Flow {
 
     /// Returns the time that it needs at its rate, in picoseconds; `None` without a rate.
     pub(crate) fn span(&self) -> Option<u128> {
-        match self.enforced {
-            _ if self.remaining == 0 => Some(0),
-            0 => None,
-            rate => Some(self.remaining.div_ceil(u128::from(rate))),
-        }
+        span_at(self.remaining, self.enforced)
     }
 }
 
@@ -185,9 +181,8 @@ pub(crate) fn take(residual: &mut [u64], path: &[u32], rate: u64) {
 /// The demand of some flows on the links of their paths. It is reused between calls, so that only links in use are touched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
-    remaining: Vec<u128>,
-    rate: Vec<u64>,
-    spare: Vec<u64>,
+    /// Remaining volume, present rate and spare rate of these flows, by link.
+    sums: Vec<(u128, u64, u64)>,
     links: Vec<u32>,
 }
 
@@ -204,25 +199,20 @@ impl Demand {
         residual: &[u64],
         spare: u64,
     ) -> Option<u128> {
-        self.remaining.resize(residual.len(), 0);
-        self.rate.resize(residual.len(), 0);
-        self.spare.resize(residual.len(), 0);
+        self.sums.resize(residual.len(), (0, 0, 0));
         for flow in slots.iter().map(|slot| flows.get(*slot)) {
             for link in &flow.path {
-                let at = *link as usize;
-                if self.remaining[at] == 0 && self.rate[at] == 0 && self.spare[at] == 0 {
+                let sums = &mut self.sums[*link as usize];
+                if *sums == (0, 0, 0) {
                     self.links.push(*link);
                 }
-                self.remaining[at] += flow.remaining;
-                self.rate[at] += flow.rate;
-                self.spare[at] += spare;
+                *sums = (sums.0 + flow.remaining, sums.1 + flow.rate, sums.2 + spare);
             }
         }
         let mut longest = Some(0);
         for link in self.links.drain(..) {
             let at = link as usize;
-            let remaining = std::mem::take(&mut self.remaining[at]);
-            let (own, spare) = (std::mem::take(&mut self.rate[at]), std::mem::take(&mut self.spare[at]));
+            let (remaining, own, spare) = std::mem::take(&mut self.sums[at]);
             let usable = (residual[at] + own).saturating_sub(spare);
             longest = match longest {
                 _ if remaining > 0 && is_used_up(usable, flows.capacity[at]) => None,
@@ -232,6 +222,20 @@ impl Demand {
         }
         longest
     }
+}
+
+/// Returns the time that `remaining` needs at a rate, in picoseconds; `None` without a rate.
+pub(crate) fn span_at(remaining: u128, rate: u64) -> Option<u128> {
+    match rate {
+        _ if remaining == 0 => Some(0),
+        0 => None,
+        rate => Some(remaining.div_ceil(u128::from(rate))),
+    }
+}
+
+/// Returns the longest of these times; `None` if one of them is not known.
+pub(crate) fn longest(mut spans: impl Iterator<Item = Option<u128>>) -> Option<u128> {
+    spans.try_fold(0, |longest, span| Some(span?.max(longest)))
 }
 
 /// Returns the rate that sends `remaining` in `span` picoseconds, rounded down.

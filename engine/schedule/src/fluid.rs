@@ -16,20 +16,17 @@ use std::collections::BTreeMap;
 
 use units::{DataRate, Duration, Time};
 
-use crate::dclas::Dclas;
-use crate::name::DCLAS_LIMIT_BITS;
 use crate::schedule::check_flow;
 use crate::{fca, FlowId, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
 
 mod chasing;
 mod dclas;
-mod fair;
 mod ordered;
 mod pool;
 mod sharing;
 mod stock;
 
-use stock::{Serving, Stock};
+use stock::Stock;
 
 /// A flow that will arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,76 +72,40 @@ pub struct Outcome {
     pub transfers: Vec<Completion>,
     /// Number of flows that got no rate on arrival.
     pub without_rate: u64,
-    /// Number of decisions.
-    pub decisions: u64,
 }
 
-/// Decides the rates of flows.
+/// Decides the rates of flows, which are numbered in the order of (transfer, flow); times are in picoseconds.
 trait Rates {
     /// Handles the arrival of a flow; its rate is 0.
-    fn arrive(&mut self, stock: &mut Stock, flow: u32) {
-        let _ = (stock, flow);
-    }
+    fn arrive(&mut self, _stock: &mut Stock, _flow: u32) {}
 
     /// Handles the end of a flow.
-    fn end(&mut self, stock: &Stock, flow: u32) {
-        let _ = (stock, flow);
-    }
+    fn end(&mut self, _stock: &Stock, _flow: u32) {}
 
     /// Assigns a rate to every flow.
     fn allocate(&mut self, stock: &mut Stock);
 
     /// Returns the time when rates must be decided again even if no flow arrives or ends.
-    fn next_change(&self, stock: &Stock) -> Option<u64> {
-        let _ = stock;
+    fn next_change(&self, _stock: &Stock) -> Option<u64> {
         None
     }
 }
 
-/// Flows with their rates. Flows are numbered in the order of (transfer, flow); times are in picoseconds.
-struct Model {
-    stock: Stock,
-    rates: Box<dyn Rates>,
+/// Returns the decisions of a scheduler for the flows of a stock.
+fn rates_of(name: Name, options: fca::Options, stock: &Stock) -> Box<dyn Rates> {
+    match (name, name.order(options)) {
+        (_, Some(order)) => Box::new(ordered::Ordered::new(order, stock)),
+        (Name::Fair, _) => Box::new(pool::Pool::new(stock)),
+        (Name::Dclas, _) => Box::new(dclas::Attained::new(stock)),
+        (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(chasing::Chasing::new(options)),
+    }
 }
 
-impl Model {
-    fn new(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arrival]) -> Self {
-        let order = name.order(options);
-        let serving = match (name, order) {
-            (Name::Fca, None) => Serving::Volume,
-            _ => Serving::Number,
-        };
-        let stock = Stock::new(capacity, arrivals, serving);
-        let rates: Box<dyn Rates> = match (name, order) {
-            (_, Some(order)) => Box::new(ordered::Ordered::new(order, &stock)),
-            (Name::Fair, _) => Box::new(fair::Fair::new(&stock)),
-            (Name::Dclas, _) => Box::new(dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), &stock)),
-            (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(chasing::Chasing::new(options)),
-        };
-        Self { stock, rates }
-    }
-
-    fn arrive(&mut self, flow: u32) {
-        self.stock.arrive(flow);
-        self.rates.arrive(&mut self.stock, flow);
-    }
-
-    /// Ends the flows that have sent their whole volume.
-    fn end(&mut self) -> Vec<u32> {
-        let ended = self.stock.end();
-        for flow in &ended {
-            self.rates.end(&self.stock, *flow);
-        }
-        ended
-    }
-
-    fn decide(&mut self, outcome: &mut Outcome, arrived: &[u32]) {
-        self.rates.allocate(&mut self.stock);
-        self.stock.settle();
-        outcome.decisions += 1;
-        outcome.without_rate +=
-            arrived.iter().filter(|flow| self.stock.flows[**flow as usize].rate == 0).count() as u64;
-    }
+/// Assigns all rates, and returns the number of flows among `arrived` that get none.
+fn decide(stock: &mut Stock, rates: &mut dyn Rates, arrived: &[u32]) -> u64 {
+    rates.allocate(stock);
+    stock.settle();
+    arrived.iter().filter(|flow| stock.flows[**flow as usize].rate == 0).count() as u64
 }
 
 /// Runs all flows from arrival to end, by time and then by place in the list; `options` are the settings of flow chasing.
@@ -176,14 +137,15 @@ pub fn run_watched(
     if let Some(twice) = sorted.windows(2).find(|two| two[0].id == two[1].id) {
         return Err(ScheduleError::duplicate(twice[0].id));
     }
-    // For each transfer: the number of its flows that have not ended, the first arrival, and the last end.
-    let mut transfers: BTreeMap<u64, (usize, Time, Time)> = BTreeMap::new();
-    for arrival in arrivals {
-        let (flows, began, _) = transfers.entry(arrival.id.transfer).or_insert((0, arrival.at, Time::ZERO));
-        *flows += 1;
-        *began = arrival.at.min(*began);
+    // For each transfer, in order of number as in the stock: the number of its flows that have not ended.
+    let mut left: Vec<usize> = Vec::new();
+    let mut outcome = Outcome::default();
+    for flows in sorted.chunk_by(|a, b| a.id.transfer == b.id.transfer) {
+        let began = flows.iter().map(|flow| flow.at).min().unwrap_or(Time::ZERO);
+        outcome.transfers.push(Completion { transfer: flows[0].id.transfer, began, ended: began });
+        left.push(flows.len());
     }
-    if transfers.len() > MAX_TRANSFERS {
+    if left.len() > MAX_TRANSFERS {
         return Err(ScheduleError::too_many_transfers());
     }
     // By time, then by place in the list.
@@ -191,63 +153,58 @@ pub fn run_watched(
     order.sort_by_key(|flow| (sorted[*flow as usize].at, by_name[*flow as usize]));
     let mut to_come = order.into_iter().peekable();
     let capacities: Vec<u64> = links.iter().map(|rate| rate.as_bps()).collect();
-    let mut model = Model::new(&capacities, name, options, &sorted);
-    let mut outcome = Outcome::default();
+    let by_volume = name == Name::Fca && name.order(options).is_none();
+    let mut stock = Stock::new(&capacities, &sorted, by_volume);
+    let mut rates = rates_of(name, options, &stock);
     let mut arrived: Vec<u32> = Vec::new();
     let (mut now, mut is_settled) = (Time::ZERO, true);
     loop {
         let next_arrival = to_come.peek().map(|flow| sorted[*flow as usize].at);
-        let next_change = model.rates.next_change(&model.stock).map(Time::from_ps);
-        let next_end = model.stock.next_end().map(Time::from_ps);
+        let next_change = rates.next_change(&stock).map(Time::from_ps);
+        let next_end = stock.next_end().map(Time::from_ps);
         let Some(next) = [next_arrival, next_end, next_change].into_iter().flatten().min() else {
-            if model.stock.under_way() == 0 {
+            if stock.under_way() == 0 {
                 break;
             }
             if is_settled {
-                return Err(endless(now, &model.stock));
+                return Err(endless(now, &stock));
             }
             // Rates were last decided before a flow ended, and no other event would lead to a decision for the remaining flows.
-            model.decide(&mut outcome, &arrived);
+            outcome.without_rate += decide(&mut stock, &mut *rates, &arrived);
             is_settled = true;
             continue;
         };
         let next = round_up(next.max(now), time.step);
-        let next = next.ok_or_else(|| endless(now, &model.stock))?;
+        let next = next.ok_or_else(|| endless(now, &stock))?;
         let must_decide = next_change.is_some_and(|change| change <= next);
         now = next;
-        model.stock.advance(now.as_ps());
+        stock.advance(now.as_ps());
         arrived.clear();
         let mut whole = false;
-        for flow in model.end() {
-            let id = sorted[flow as usize].id;
-            outcome.flows.insert(id, now);
-            let (left, _, end) =
-                transfers.get_mut(&id.transfer).expect("every flow's transfer has been counted");
-            *left -= 1;
-            *end = now;
-            whole |= *left == 0;
+        for flow in stock.end() {
+            rates.end(&stock, flow);
+            outcome.flows.insert(sorted[flow as usize].id, now);
+            let transfer = stock.flows[flow as usize].transfer as usize;
+            outcome.transfers[transfer].ended = now;
+            left[transfer] -= 1;
+            whole |= left[transfer] == 0;
         }
         while let Some(flow) = to_come.next_if(|flow| sorted[*flow as usize].at <= now) {
-            if model.stock.under_way() >= MAX_FLOWS {
+            if stock.under_way() >= MAX_FLOWS {
                 return Err(ScheduleError::too_many_flows());
             }
-            model.arrive(flow);
+            stock.arrive(flow);
+            rates.arrive(&mut stock, flow);
             arrived.push(flow);
         }
         is_settled = must_decide || !arrived.is_empty() || whole || !time.only_whole_transfers;
         if is_settled {
-            model.decide(&mut outcome, &arrived);
+            outcome.without_rate += decide(&mut stock, &mut *rates, &arrived);
             if !watch(outcome.flows.len()) {
                 return Err(ScheduleError(format!("stopped after {} flows had ended", outcome.flows.len())));
             }
         }
     }
-    let completion = |(transfer, (_, began, ended)): (&u64, &(usize, Time, Time))| Completion {
-        transfer: *transfer,
-        began: *began,
-        ended: *ended,
-    };
-    outcome.transfers = transfers.iter().map(completion).collect();
     Ok(outcome)
 }
 

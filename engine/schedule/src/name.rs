@@ -27,9 +27,6 @@ pub enum Name {
     Dclas,
 }
 
-/// First limit of D-CLAS: 10 MiB in bits (CoflowSim, `INIT_QUEUE_LIMIT`).
-pub const DCLAS_LIMIT_BITS: u64 = 8 * 10 * (1 << 20);
-
 impl Name {
     /// All names.
     pub const ALL: [Name; 5] = [Name::Fair, Name::Fca, Name::Sebf, Name::Scf, Name::Dclas];
@@ -50,7 +47,7 @@ impl Name {
         match (self, self.order(options)) {
             (_, Some(order)) => Box::new(Ordered::new(order)),
             (Name::Fair, _) => Box::new(Fair),
-            (Name::Dclas, _) => Box::new(Dclas::new(DCLAS_LIMIT_BITS)),
+            (Name::Dclas, _) => Box::new(Dclas),
             (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(Fca::new(options)),
         }
     }

@@ -8,16 +8,13 @@ use crate::{FlowId, ScheduleError, BIT, MAX_FLOWS, MAX_HOSTS, MAX_PATH, MAX_TRAN
 /// Decides the rates of flows. Events of one instant are delivered one by one, followed by one call of `allocate`.
 pub trait Scheduler: Send {
     /// Handles the arrival of a flow; its rate is 0.
-    fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
-        let _ = (flows, id);
-    }
+    fn arrive(&mut self, _flows: &mut Flows, _id: FlowId) {}
 
     /// Assigns a rate to every flow.
     fn allocate(&mut self, flows: &mut Flows);
 
     /// Returns the time when rates must be decided again even if no flow arrives or ends.
-    fn next_change(&self, flows: &Flows) -> Option<Time> {
-        let _ = flows;
+    fn next_change(&self, _flows: &Flows) -> Option<Time> {
         None
     }
 }
@@ -107,16 +104,11 @@ impl Schedule {
         let volume = u128::from(volume_bits) * BIT;
         let flow =
             Flow { id, path: path.into(), volume, remaining: volume, rate: 0, enforced: 0, told: None };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.flows.slots[slot as usize] = Some(flow);
-                slot
-            }
-            None => {
-                self.flows.slots.push(Some(flow));
-                (self.flows.slots.len() - 1) as u32
-            }
-        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.flows.slots.push(None);
+            (self.flows.slots.len() - 1) as u32
+        });
+        self.flows.slots[slot as usize] = Some(flow);
         self.flows.by_id.insert(id, slot);
         let place = self.place_in_transfer(id);
         let sequence = self.transfers_seen;
@@ -155,20 +147,16 @@ impl Schedule {
 
     /// Closes a transfer without further flows, and forgets it.
     pub fn close(&mut self, transfer: u64) -> Result<(), ScheduleError> {
-        match self.flows.transfers.get(&transfer) {
-            None => {
-                let reason = "is not known; it begins with its first flow";
-                Err(ScheduleError(format!("transfer {transfer}: {reason}")))
-            }
-            Some(open) if !open.flows.is_empty() => {
-                let reason = "flows under way; it can be closed when they have ended";
-                Err(ScheduleError(format!("transfer {transfer}: has {} {reason}", open.flows.len())))
-            }
-            Some(_) => {
-                self.flows.transfers.remove(&transfer);
-                Ok(())
-            }
+        let refuse = |reason: String| Err(ScheduleError(format!("transfer {transfer}: {reason}")));
+        let Some(open) = self.flows.transfers.get(&transfer) else {
+            return refuse("is not known; it begins with its first flow".to_owned());
+        };
+        let count = open.flows.len();
+        if count > 0 {
+            return refuse(format!("has {count} flows under way; it can be closed when they have ended"));
         }
+        self.flows.transfers.remove(&transfer);
+        Ok(())
     }
 
     /// Decides all rates after the events of this instant. Returns the rates that have changed, by (transfer, flow).

@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -91,24 +92,19 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _coflows(path: Path, lines: Iterator[tuple[int, str]], racks: int, announced: int) -> Iterator[Coflow]:
-    found = 0
-    previous = 0
+    found = previous = 0
     for number, line in lines:
         if not line.strip():
             continue
-        coflow = _parse(path, f"line {number}", line.split(), racks)
+        place = f"line {number}"
+        coflow = _parse(path, place, line.split(), racks)
         if coflow.arrival_ms < previous:
-            raise CoflowError(
-                path,
-                f"line {number}",
-                f"arrival {coflow.arrival_ms} ms is before the previous line's {previous} ms",
-            )
+            why = f"arrival {coflow.arrival_ms} ms is before the previous line's {previous} ms"
+            raise CoflowError(path, place, why)
         previous = coflow.arrival_ms
         found += 1
         if found > announced:
-            raise CoflowError(
-                path, f"line {number}", f"more coflows than the {announced} that line 1 announces"
-            )
+            raise CoflowError(path, place, f"more coflows than the {announced} that line 1 announces")
         yield coflow
     if found < announced:
         raise CoflowError(path, "end of file", f"{found} coflows, but line 1 announces {announced}")
@@ -116,14 +112,13 @@ def _coflows(path: Path, lines: Iterator[tuple[int, str]], racks: int, announced
 
 def _parse(path: Path, place: str, fields: list[str], racks: int) -> Coflow:
     """Parses one coflow. Checks counts against the number of fields before it uses them."""
-    at = 0
+    left = iter(fields)
 
     def take(what: str) -> str:
-        nonlocal at
-        if at >= len(fields):
+        field = next(left, None)
+        if field is None:
             raise CoflowError(path, place, f"the line ends where the {what} should be")
-        at += 1
-        return fields[at - 1]
+        return field
 
     ident = _whole(path, place, "id", take("id"), 0, 10**12)
     arrival = _whole(path, place, "arrival in ms", take("arrival in ms"), 0, MAX_ARRIVAL_MS)
@@ -137,12 +132,9 @@ def _parse(path: Path, place: str, fields: list[str], racks: int) -> Coflow:
         _reducer(path, f"{place}, reducer {i + 1}", take(f"rack:megabytes of reducer {i + 1}"), racks)
         for i in range(reducer_count)
     )
-    if at != len(fields):
-        raise CoflowError(
-            path,
-            place,
-            f"{_shorten(fields[at])!r} and {len(fields) - at - 1} more after the {reducer_count} reducers",
-        )
+    if rest := list(left):
+        why = f"{_shorten(rest[0])!r} and {len(rest) - 1} more after the {reducer_count} reducers"
+        raise CoflowError(path, place, why)
     return Coflow(ident, arrival, mappers, reducers)
 
 
@@ -151,19 +143,15 @@ def _reducer(path: Path, place: str, text: str, racks: int) -> tuple[int, float]
     if not colon:
         raise CoflowError(path, place, f"{_shorten(text)!r} is not <rack>:<megabytes>")
     if not _MEGABYTES.fullmatch(megabytes) or not 0 < float(megabytes) <= MAX_MEGABYTES:
-        raise CoflowError(
-            path,
-            place,
-            f"megabytes {_shorten(megabytes)!r}: must be a number above 0 and up to {MAX_MEGABYTES:g}",
-        )
+        why = f"megabytes {_shorten(megabytes)!r}: must be a number above 0 and up to {MAX_MEGABYTES:g}"
+        raise CoflowError(path, place, why)
     return _whole(path, place, "rack", rack, 0, racks), float(megabytes)
 
 
 def _whole(path: Path, place: str, what: str, text: str, low: int, high: int) -> int:
     if not _NUMBER.fullmatch(text) or not low <= int(text) <= high:
-        raise CoflowError(
-            path, place, f"{what} {_shorten(text)!r}: must be a whole number from {low} to {high}"
-        )
+        why = f"{what} {_shorten(text)!r}: must be a whole number from {low} to {high}"
+        raise CoflowError(path, place, why)
     return int(text)
 
 
@@ -178,8 +166,7 @@ def map_racks(leaves: Sequence[str]) -> list[int]:
     by_leaf: dict[str, list[int]] = {}
     for index, leaf in enumerate(leaves):
         by_leaf.setdefault(leaf, []).append(index)
-    rounds = max(len(group) for group in by_leaf.values())
-    return [group[turn] for turn in range(rounds) for group in by_leaf.values() if turn < len(group)]
+    return [host for turn in zip_longest(*by_leaf.values()) for host in turn if host is not None]
 
 
 def select(path: Path, first: int, last: int | None) -> Iterator[tuple[int, int, Coflow]]:

@@ -3,13 +3,11 @@
 use super::sharing::Paths;
 use super::stock::{Status, Stock, Transfer};
 use super::Rates;
-use crate::dclas::Dclas;
+use crate::dclas::{queue, until_next};
 use crate::flows::is_used_up;
 
-pub(super) struct Attained {
-    queues: Dclas,
-    transfers: Vec<Sharers>,
-}
+/// The sharers of each transfer.
+pub(super) struct Attained(Vec<Sharers>);
 
 /// The flows of a transfer, which share the transfer's own links.
 struct Sharers {
@@ -20,7 +18,7 @@ struct Sharers {
 }
 
 impl Attained {
-    pub fn new(queues: Dclas, stock: &Stock) -> Self {
+    pub fn new(stock: &Stock) -> Self {
         let flows: Vec<u32> = (0..stock.flows.len() as u32).collect();
         let of_transfers =
             flows.chunk_by(|a, b| stock.flows[*a as usize].transfer == stock.flows[*b as usize].transfer);
@@ -28,13 +26,12 @@ impl Attained {
             first: flows[0],
             paths: Paths::new(transfer.links.len(), flows.iter().map(|flow| stock.places(*flow))),
         };
-        let transfers = stock.transfers.iter().zip(of_transfers).map(sharers).collect();
-        Self { queues, transfers }
+        Self(stock.transfers.iter().zip(of_transfers).map(sharers).collect())
     }
 
     /// Returns the sharers of a flow's transfer, and the flow's place among them.
     fn sharers(&mut self, stock: &Stock, flow: u32) -> (&mut Paths, usize) {
-        let sharers = &mut self.transfers[stock.flows[flow as usize].transfer as usize];
+        let sharers = &mut self.0[stock.flows[flow as usize].transfer as usize];
         (&mut sharers.paths, (flow - sharers.first) as usize)
     }
 }
@@ -57,13 +54,13 @@ impl Rates for Attained {
     fn allocate(&mut self, stock: &mut Stock) {
         let place = |number: &u32| {
             let transfer = &stock.transfers[*number as usize];
-            (self.queues.queue(sent(transfer)), transfer.sequence, *number)
+            (queue(sent(transfer)), transfer.sequence, *number)
         };
         let mut order: Vec<_> = stock.open.iter().map(place).collect();
         order.sort_unstable();
         let mut residual = stock.capacity.clone();
         for (_, _, number) in order {
-            let Sharers { first, paths } = &mut self.transfers[number as usize];
+            let Sharers { first, paths } = &mut self.0[number as usize];
             let links = &stock.transfers[number as usize].links;
             let mut shared: Vec<u64> = links.iter().map(|link| residual[*link as usize]).collect();
             let closed = |place: usize, left| is_used_up(left, stock.capacity[links[place] as usize]);
@@ -83,7 +80,7 @@ impl Rates for Attained {
     fn next_change(&self, stock: &Stock) -> Option<u64> {
         let spans = stock.open.iter().filter_map(|number| {
             let transfer = &stock.transfers[*number as usize];
-            self.queues.until_next(sent(transfer), transfer.rate)
+            until_next(sent(transfer), transfer.rate)
         });
         stock.now.checked_add(u64::try_from(spans.min()?).ok()?)
     }

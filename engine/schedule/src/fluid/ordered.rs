@@ -28,11 +28,11 @@ impl Ordered {
 
 impl Rates for Ordered {
     fn arrive(&mut self, stock: &mut Stock, flow: u32) {
-        self.pool.arrived(stock, flow);
+        self.pool.arrive(stock, flow);
     }
 
-    fn end(&mut self, _: &Stock, flow: u32) {
-        self.pool.ended(flow);
+    fn end(&mut self, stock: &Stock, flow: u32) {
+        self.pool.end(stock, flow);
     }
 
     fn allocate(&mut self, stock: &mut Stock) {

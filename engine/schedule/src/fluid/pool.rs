@@ -1,8 +1,11 @@
 //! Flows of many transfers that share the residual capacity max-min fairly. Flows with the same path have the same rate, and
 //! only the flows of a path whose rate has changed are visited.
+//!
+//! With all transfers and all capacity, this is [`crate::fair`] in a fluid run.
 
 use super::sharing::Paths;
 use super::stock::{Status, Stock};
+use super::Rates;
 use crate::flows::is_used_up;
 
 pub(super) struct Pool {
@@ -48,18 +51,6 @@ impl Pool {
         self.paths.remove(path);
     }
 
-    /// Adds an arrived flow if its transfer is in the pool.
-    pub fn arrived(&mut self, stock: &Stock, flow: u32) {
-        if self.transfers.contains(&stock.flows[flow as usize].transfer) {
-            self.add(flow);
-        }
-    }
-
-    /// Removes an ended flow.
-    pub fn ended(&mut self, flow: u32) {
-        self.remove(flow);
-    }
-
     /// Notes that a flow gets capacity beyond its share.
     pub fn gets_more(&mut self, flow: u32) {
         self.odd.push(flow);
@@ -100,5 +91,23 @@ impl Pool {
                 stock.set_rate(flow, self.paths.rate(self.path_of[flow as usize] as usize));
             }
         }
+    }
+}
+
+impl Rates for Pool {
+    /// Adds the flow if its transfer is in the pool.
+    fn arrive(&mut self, stock: &mut Stock, flow: u32) {
+        if self.transfers.contains(&stock.flows[flow as usize].transfer) {
+            self.add(flow);
+        }
+    }
+
+    fn end(&mut self, _: &Stock, flow: u32) {
+        self.remove(flow);
+    }
+
+    fn allocate(&mut self, stock: &mut Stock) {
+        let (mut all, mut residual) = (stock.open.clone(), stock.capacity.clone());
+        self.share(stock, &mut all, &mut residual);
     }
 }

@@ -11,17 +11,9 @@ use crate::flows::is_used_up;
 use crate::fluid::Arrival;
 use crate::BIT;
 
-/// The order in which the flows of a transfer are assigned rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Serving {
-    /// By number.
-    Number,
-    /// By volume, then by number.
-    Volume,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Status {
+    #[default]
     ToCome,
     UnderWay,
     Ended,
@@ -76,7 +68,7 @@ pub(super) struct Together {
 }
 
 /// The part of a flow that rates need. It fills one cache line: an event changes the rates of thousands of scattered flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Flow {
     /// Its remaining volume at `since`; before it arrives, its volume.
@@ -124,20 +116,21 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Creates the stock of all arrivals, in order of (transfer, flow).
-    pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
+    /// Creates the stock of all arrivals, in order of (transfer, flow). The order of serving, in which the flows of a transfer
+    /// are assigned rates, is by number, or else `by_volume`, then by number.
+    pub fn new(capacity: &[u64], arrivals: &[&Arrival], by_volume: bool) -> Self {
         let mut stock = Self {
             capacity: capacity.to_vec(),
             flows: Vec::with_capacity(arrivals.len()),
             ..Self::default()
         };
         for of_one in arrivals.chunk_by(|a, b| a.id.transfer == b.id.transfer) {
-            stock.add(of_one, serving);
+            stock.add(of_one, by_volume);
         }
         stock
     }
 
-    fn add(&mut self, arrivals: &[&Arrival], serving: Serving) {
+    fn add(&mut self, arrivals: &[&Arrival], by_volume: bool) {
         let transfer = self.transfers.len() as u32;
         let first = self.flows.len() as u32;
         let mut places = BTreeMap::new();
@@ -154,20 +147,15 @@ impl Stock {
             }
             self.flows.push(Flow {
                 left: u128::from(arrival.volume_bits) * BIT,
-                since: 0,
-                rate: 0,
-                base: 0,
                 end: u64::MAX,
                 transfer,
                 path: begin,
                 links: arrival.path.len() as u8,
-                status: Status::ToCome,
-                has_more: false,
-                is_touched: false,
+                ..Flow::default()
             });
         }
         let mut order: Vec<u32> = (first..self.flows.len() as u32).collect();
-        if serving == Serving::Volume {
+        if by_volume {
             order.sort_by_key(|flow| self.flows[*flow as usize].left);
         }
         let last = |flow: &u32| self.local[self.flows[*flow as usize].span().end - 1] as usize;

@@ -22,9 +22,9 @@ fn by_schedule(
     let mut order: Vec<&Arrival> = arrivals.iter().collect();
     order.sort_by_key(|arrival| arrival.at);
     let mut to_come = order.into_iter().peekable();
-    let mut open: BTreeMap<u64, (usize, Time, Time)> = BTreeMap::new();
-    for arrival in arrivals {
-        open.entry(arrival.id.transfer).or_insert((0, arrival.at, Time::ZERO)).0 += 1;
+    let mut open: BTreeMap<u64, (usize, Completion)> = BTreeMap::new();
+    for &Arrival { at, id: FlowId { transfer, .. }, .. } in arrivals {
+        open.entry(transfer).or_insert((0, Completion { transfer, began: at, ended: Time::ZERO })).0 += 1;
     }
     let mut schedule = Schedule::new(links, name.scheduler(options), None);
     let mut now = Time::ZERO;
@@ -52,9 +52,9 @@ fn by_schedule(
         let mut decides = must_decide || !time.only_whole_transfers;
         for id in ends {
             schedule.end(now, id).unwrap();
-            let (left, _, ended) = open.get_mut(&id.transfer).unwrap();
+            let (left, completion) = open.get_mut(&id.transfer).unwrap();
             *left -= 1;
-            *ended = now;
+            completion.ended = now;
             if *left == 0 {
                 schedule.close(id.transfer).unwrap();
                 decides = true;
@@ -69,12 +69,7 @@ fn by_schedule(
             schedule.allocate(now).unwrap();
         }
     }
-    let completion = |(transfer, (_, began, ended)): (&u64, &(usize, Time, Time))| Completion {
-        transfer: *transfer,
-        began: *began,
-        ended: *ended,
-    };
-    open.iter().map(completion).collect()
+    open.into_values().map(|(_, completion)| completion).collect()
 }
 
 /// Coflows on a star of six hosts at 1 Gbit/s: milliseconds since the previous one, mappers, reducers, bits of each reducer. No
