@@ -60,12 +60,10 @@ class StateStore:
         """Refuses a folder that was restored in part: an apply would replace its newer revisions. A killed
         apply leaves one more revision than `current`, which is read last because it only rises."""
         names = [path.stem for path in (self.folder / "revisions").glob("*.json")]
-        last, path = (
-            max((int(name) for name in names if name.isdecimal()), default=0),
-            self.folder / "current",
-        )
+        last = max((int(name) for name in names if name.isdecimal()), default=0)
         if last > self.current_number() + 1:
-            raise _damaged(path, f"the last revision is {last}, so it should hold {last - 1} or {last}")
+            reason = f"the last revision is {last}, so it should hold {last - 1} or {last}"
+            raise _damaged(self.folder / "current", reason)
 
     # -- reading ------------------------------------------------------------------------------------------
 
