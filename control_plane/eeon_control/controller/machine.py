@@ -288,11 +288,7 @@ class SwitchMachine:
             return []
         reason = what_is_new(self.intended, intended)
         self._take(intended)
-        if self.state is State.IN_SYNC:
-            return self._begin(reason, now)
-        if self._busy:
-            self._recheck = reason
-        return []
+        return self._suspect(reason, now)
 
     def _suspect(self, reason: str, now: float) -> list[m.Action]:
         if self.state is State.IN_SYNC:
