@@ -300,20 +300,15 @@ class P4RuntimeSession:
     async def write_changes(self, changes: Sequence[Change]) -> None:
         """Sends changes in order. After an error, some of them may have been carried out."""
         watches = any(change.entry.selector for change in changes) and await self._watches_ports()
-        await self.write(
-            [
-                p4r.Update(
-                    type=_UPDATE_TYPE[change.kind],
-                    entity=(
-                        clone_sessions.encode(change.entry)
-                        if change.entry.table == CLONE_SESSIONS
-                        else p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches))
-                    ),
-                )
-                for change in changes
-            ],
-            [f"{change.kind} {change.entry.table} {change.entry.match_text}" for change in changes],
-        )
+        updates, names = [], []
+        for change in changes:
+            if change.entry.table == CLONE_SESSIONS:
+                entity = clone_sessions.encode(change.entry)
+            else:
+                entity = p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches))
+            updates.append(p4r.Update(type=_UPDATE_TYPE[change.kind], entity=entity))
+            names.append(f"{change.kind} {change.entry.table} {change.entry.match_text}")
+        await self.write(updates, names)
 
     async def _watches_ports(self) -> bool:
         """Returns whether the next hops of a group should watch their ports on this switch.
