@@ -358,11 +358,8 @@ def import_(
     unchecked = [name for name in ports if not database.ports()[name]]
     if unchecked:
         work.notes.append(f"ports without a speed get the topology's: {some(unchecked)}")
-    return {
-        "description": f"{switch.name}, from SONiC's CONFIG_DB",
-        "profiles": {"queue": profiles},
-        "ports": attached,
-    }, work.notes
+    description = f"{switch.name}, from SONiC's CONFIG_DB"
+    return {"description": description, "profiles": {"queue": profiles}, "ports": attached}, work.notes
 
 
 def _called(
