@@ -63,11 +63,7 @@ _NOT_CONNECTED = re.compile(
 )
 LOST = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
 """Status codes of calls that the switch has not answered."""
-_UPDATE_TYPE = {
-    ChangeKind.INSERT: p4r.Update.INSERT,
-    ChangeKind.MODIFY: p4r.Update.MODIFY,
-    ChangeKind.DELETE: p4r.Update.DELETE,
-}
+_UPDATE_TYPE = {kind: p4r.Update.Type.Value(kind.name) for kind in ChangeKind}
 
 
 class IdInUse(FabricError):
@@ -266,8 +262,8 @@ class P4RuntimeSession:
         for name in tables:
             if name == CLONE_SESSIONS:
                 entities.append(clone_sessions.wildcard())
-                continue
-            entities += table_requests(self._table(name))
+            else:
+                entities += table_requests(self._table(name))
         messages: list[p4r.TableEntry] = []
         found: dict[EntryKey, Entry] = {}
         async for entity in self.read(entities):
@@ -323,12 +319,11 @@ class P4RuntimeSession:
             try:
                 async for _ in self.read([p4r.Entity(register_entry=cell)]):
                     pass
+                self._watches = True
             except FabricError as error:
                 if error.code is not GRPCStatusCode.UNIMPLEMENTED:
                     raise
                 self._watches = False
-            else:
-                self._watches = True
         return self._watches
 
     async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:
