@@ -411,8 +411,7 @@ class SwitchMachine:
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:
-    """Returns why the intended configuration has changed: another revision, a storm, or links of the
-    fabric."""
+    """Returns why the intended configuration has changed: another revision, a storm, or links."""
     if now.revision != before.revision:
         return f"revision {now.revision}"
     changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}

@@ -162,8 +162,7 @@ class Red(Strict):
         return self
 
     def settings_at(self, rate: DataRate) -> RedSettings:
-        """Returns the settings at a link's speed. Raises PlanError if thresholds from `target_delay` exceed
-        32 bits."""
+        """Returns the settings at a link's speed. Raises PlanError for thresholds above 32 bits."""
         low, high = self._thresholds(rate)
         ramp = self.max_probability if low < high else None
         half_life, mean = self._half_life_ps(rate), self.mean_packet if self.by_size else None

@@ -22,8 +22,7 @@ _MURMUR3_FINALIZER = 0x85EBCA6B
 
 @dataclass(frozen=True)
 class Flow:
-    """The fields that identify a flow, besides addresses. Ports are 0 for protocols other than TCP and
-    UDP."""
+    """The fields that identify a flow, besides addresses. Only TCP and UDP have ports; others have 0."""
 
     protocol: int
     source_port: int = 0

@@ -209,8 +209,7 @@ class StateStore:
         return revision
 
     def end(self, lock: Lock, *, undone: str = "") -> None:
-        """Removes the journal: every switch holds the old configuration again (`undone`: the reason), or the
-        commit is complete."""
+        """Removes the journal: of a complete commit, or of an apply that is undone (`undone`: the reason)."""
         self._check(lock)
         if undone:
             count = self._number("undone") + 1

@@ -48,8 +48,7 @@ _FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1,
 
 
 def is_one(document: Document) -> bool:
-    """Returns whether a file is containerlab's: it has nodes below `topology`, or at the top with one of kind
-    linux."""
+    """Returns whether a file is containerlab's: nodes below `topology`, or at the top, one of kind linux."""
     inner = document.value.get("topology")
     if isinstance(inner, dict):
         return "nodes" in inner
