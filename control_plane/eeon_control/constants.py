@@ -32,15 +32,10 @@ VERDICTS: tuple[str, ...] = _names(_ALL["verdict_t"])
 SENT: tuple[str, ...] = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
 DROPS: tuple[str, ...] = (
-    "early_dropped",
-    "tail_dropped",
-    "no_route",
-    "ttl_expired",
-    "malformed",
-    "not_admitted",
-    "martian",
+    *("early_dropped", "tail_dropped"),
+    *("no_route", "ttl_expired", "malformed", "not_admitted", "martian"),
 )
-"""Verdicts of dropped packets."""
+"""Verdicts of dropped packets: in a queue, and on arrival."""
 EEE_STATES: tuple[str, ...] = _names(_ALL["eee_state_t"])
 EEE_ACTIVE: int = _ALL["eee_state_t"]["ACTIVE"]
 PROTECT: dict[str, int] = {name.lower(): number for name, number in _ALL["protect_t"].items()}

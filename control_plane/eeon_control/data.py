@@ -22,8 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
 def folder(kind: str) -> Path:
-    """Returns the folder of `topologies`, `examples`, `schema` or `p4src`. Raises DataNotFound if there is
-    none."""
+    """Returns the folder of `topologies`, `examples`, `schema` or `p4src`. Raises DataNotFound."""
     packaged = _PACKAGE / "_data" / kind
     for place in (packaged, _IN_REPOSITORY[kind]):
         if place.is_dir():

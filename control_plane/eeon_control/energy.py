@@ -138,13 +138,8 @@ def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEner
     elapsed_ps = max(0, after.at_ps - before.at_ps)
     restarted = _has_restarted(before, after, elapsed_ps)
     clocks = _clocks(before, after, elapsed_ps // after.tick_ps)
-    return SwitchEnergy(
-        tuple(
-            _port_energy(port, before, after, None if restarted else clocks, elapsed_ps, restarted)
-            for port in switch.ports
-        ),
-        restarted,
-    )
+    ports = (_port_energy(port, before, after, clocks, elapsed_ps, restarted) for port in switch.ports)
+    return SwitchEnergy(tuple(ports), restarted)
 
 
 def _port_energy(
@@ -189,8 +184,7 @@ def _lpi_between(
 
 
 def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | None:
-    """Returns the switch's clock at both readings, given or by its last departure; None if no packet
-    left."""
+    """Returns the switch's clock at both readings, given or by its last departure; None without any."""
     if after.now_ticks is not None and before.now_ticks is not None:
         return before.now_ticks, after.now_ticks
     changed = [

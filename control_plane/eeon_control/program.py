@@ -41,8 +41,7 @@ class Program:
     p4info_path: Path
 
     def schema(self) -> P4Schema:
-        """Returns finsy's schema of the program: names, ids and widths of all objects. It is shared and must
-        not be changed."""
+        """Returns finsy's schema of the program, shared and not to be changed: names, ids and widths."""
         return _schema(self.p4info_path, self.json_path, self.digest, self.p4info)
 
     @functools.cached_property

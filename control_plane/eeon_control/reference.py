@@ -26,8 +26,7 @@ def reference() -> str:
 
 
 def into(page: str, made: str | None = None) -> str:
-    """Returns a page with the reference, or with `made`, between its markers. Raises ValueError if it has no
-    markers."""
+    """Returns a page with the reference, or `made`, between its markers. Raises ValueError without these."""
     start, end = page.find(BEGIN), page.find(END)
     if not 0 <= start < end:
         raise ValueError(f"the page needs the lines {BEGIN} and {END}")

@@ -104,8 +104,7 @@ routing:
 
 
 def _buffer(fastest: DataRate) -> str:
-    """Returns the smallest of the papers' buffers that is at least twice a link's marking threshold, else a
-    size that is."""
+    """Returns the smallest of the papers' buffers, else a size, of at least twice the marking threshold."""
     wanted = 2 * default_threshold(fastest)
     fitting = (name for name, size in BUFFER_PRESETS.items() if Bytes.parse(size) >= wanted)
     return next(fitting, f"{-(-wanted // 10**6)}MB")

@@ -100,8 +100,7 @@ def _texts_below_fields(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 def _tidy(part: object) -> None:
-    """Tidies a whole schema: descriptions on one line, no keys beside patterns of keys, optional keys without
-    a value."""
+    """Tidies a schema: descriptions on one line, no keys beside patterns, optional keys without a value."""
     if isinstance(part, list):
         for one in part:
             _tidy(one)

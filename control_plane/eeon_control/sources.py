@@ -207,16 +207,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
 
 def yaml_text(value: Mapping[str, object]) -> str:
     """Returns plain values as YAML, with the keys in their order."""
-    return str(
-        yaml.dump(
-            dict(value),
-            Dumper=_Writer,
-            allow_unicode=True,
-            default_flow_style=False,
-            sort_keys=False,
-            width=110,
-        )
-    )
+    return str(yaml.dump(dict(value), Dumper=_Writer, allow_unicode=True, sort_keys=False, width=110))
 
 
 class _CoreSchema(BaseResolver):

@@ -323,8 +323,7 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
 
 
 def is_loopback(address: str) -> bool:
-    """Returns whether the text of an address means this machine; names other than `localhost` are not
-    resolved."""
+    """Returns whether an address means this machine. Names other than `localhost` are not resolved."""
     if is_unix(address):
         return True
     host = host_of(address)

@@ -19,12 +19,8 @@ from eeon_control.errors import FabricError
 
 _FILE_LIMIT_BYTES = 1 << 20
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_BEGIN = {
-    "ca": b"-----BEGIN CERTIFICATE-----",
-    "certificate": b"-----BEGIN CERTIFICATE-----",
-    "key": b"PRIVATE KEY-----",
-}
-
+_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_BEGIN = {"ca": _CERTIFICATE, "certificate": _CERTIFICATE, "key": b"PRIVATE KEY-----"}
 
 _HANDSHAKE_SECONDS = 3.0
 # gRPC's messages for connections that were established and then closed. If none was established, there is

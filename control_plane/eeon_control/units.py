@@ -83,17 +83,9 @@ class Bytes(Quantity):
 
     what = "a number of bytes"
     examples = "300KB (300000 bytes), 97.5kB or 64KiB"
-    units: ClassVar[dict[str, int]] = {
-        "B": 1,
-        "kB": 10**3,
-        "KB": 10**3,
-        "MB": 10**6,
-        "GB": 10**9,
-        "TB": 10**12,
-        "KiB": 1024,
-        "MiB": 1024**2,
-        "GiB": 1024**3,
-        "TiB": 1024**4,
+    units: ClassVar = {
+        **{"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12},
+        **{"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4},
     }
     canonical = ("TB", "GB", "MB", "KB", "B")
 
@@ -103,7 +95,7 @@ class Packets(Quantity):
 
     what = "a number of packets"
     examples = "65pkt"
-    units: ClassVar[dict[str, int]] = {"pkt": 1, "pkts": 1, "packet": 1, "packets": 1}
+    units: ClassVar = {"pkt": 1, "pkts": 1, "packet": 1, "packets": 1}
     canonical = ("pkt",)
 
 
@@ -112,14 +104,7 @@ class Duration(Quantity):
 
     what = "a time"
     examples = "120us, 4.48us or 1ms"
-    units: ClassVar[dict[str, int]] = {
-        "ps": 1,
-        "ns": 10**3,
-        "us": 10**6,
-        "µs": 10**6,
-        "ms": 10**9,
-        "s": 10**12,
-    }
+    units: ClassVar = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
     canonical = ("s", "ms", "us", "ns", "ps")
 
     def __str__(self) -> str:
@@ -132,14 +117,7 @@ class DataRate(Quantity):
 
     what = "a bit rate"
     examples = "10Gbps or 300Mbps"
-    units: ClassVar[dict[str, int]] = {
-        "bps": 1,
-        "kbps": 10**3,
-        "Kbps": 10**3,
-        "Mbps": 10**6,
-        "Gbps": 10**9,
-        "Tbps": 10**12,
-    }
+    units: ClassVar = {"bps": 1, "kbps": 10**3, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
     canonical = ("Tbps", "Gbps", "Mbps", "kbps", "bps")
 
 
@@ -148,7 +126,7 @@ class PacketRate(Quantity):
 
     what = "a packet rate"
     examples = "10000pps or 80kpps"
-    units: ClassVar[dict[str, int]] = {"pps": 1, "kpps": 10**3, "Kpps": 10**3, "Mpps": 10**6}
+    units: ClassVar = {"pps": 1, "kpps": 10**3, "Kpps": 10**3, "Mpps": 10**6}
     canonical = ("Mpps", "kpps", "pps")
 
 

@@ -17,16 +17,9 @@ from eeon_control.packages import of_other_versions
 _PLUGINS = "eeon.commands"
 _STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
 # The packages of the project's other commands, and their folders in a checkout.
-_TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
-    "demo": _TOOLS,
-    "experiment": ("eeon-experiments", "experiments"),
-    "explain": _TOOLS,
-    "fabric": _TOOLS,
-    "lab": _TOOLS,
-    "replay": _TOOLS,
-    "trace": _TOOLS,
-    "tune": ("eeon-experiments", "experiments"),
+    **dict.fromkeys(("demo", "explain", "fabric", "lab", "replay", "trace"), ("eeon-tools", "tools")),
+    **dict.fromkeys(("experiment", "tune"), ("eeon-experiments", "experiments")),
 }
 
 

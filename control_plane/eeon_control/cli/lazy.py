@@ -43,8 +43,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does. The suggestions for an unknown name include commands not yet
-        imported."""
+        """Resolves a command as click does, with suggestions that include commands not yet imported."""
         name = args[0]
         if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             from eeon_control.nearest import nearest

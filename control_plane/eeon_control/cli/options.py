@@ -150,8 +150,7 @@ def topology_option(
 
 
 def config_options(*, required: bool = True, more: str = "") -> Callable[[_F], _F]:
-    """Returns the option -c, which is repeatable: configuration files, later over earlier. `more`: the end of
-    its help."""
+    """Returns the option -c, repeatable: later configuration files over earlier. `more`: ends its help."""
     return click.option(
         "-c",
         "--config",
@@ -231,22 +230,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="print JSON, 
 """--json: what every command has that prints data."""
 
 
-def output_option(function: _F) -> _F:
-    """Adds --json, and -o with table or json, to a command; they come as one parameter: `output`."""
-    return _output_option(function, "table")
-
-
-def text_output_option(function: _F) -> _F:
-    """Adds the same with -o text or json."""
-    return _output_option(function, "text")
-
-
-def _output_option(function: _F, text: str) -> _F:
-
-    @functools.wraps(function)
-    def with_output(*args: object, as_json: bool, output: str, **others: object) -> object:
-        return function(*args, output="json" if as_json else output, **others)
-
+def _output_option(text: str) -> Callable[[_F], _F]:
+    """Returns a decorator that adds --json, and -o with `text` or json; they come as one: `output`."""
     choice = click.option(
         "-o",
         "--output",
@@ -255,8 +240,20 @@ def _output_option(function: _F, text: str) -> _F:
         show_default=True,
         help="output format; -o json is the same as --json",
     )
-    # It has the function's type but for the two parameters that no caller but click gives.
-    return cast(_F, choice(json_option(with_output)))
+
+    def decorate(function: _F) -> _F:
+        @functools.wraps(function)
+        def with_output(*args: object, as_json: bool, output: str, **others: object) -> object:
+            return function(*args, output="json" if as_json else output, **others)
+
+        # It has the function's type but for the two parameters that no caller but click gives.
+        return cast(_F, choice(json_option(with_output)))
+
+    return decorate
+
+
+output_option, text_output_option = _output_option("table"), _output_option("text")
+"""--json, and -o with table (or text) or json. The command gets them as one parameter: `output`."""
 
 
 def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
@@ -284,8 +281,7 @@ def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -
 
 
 def _only_known(state_folder: Path | None) -> Path:
-    """Returns the state folder that --state or EEON_STATE gives, else the only one there is. Raises
-    EeonError."""
+    """Returns the state folder of --state or EEON_STATE, else the only one there is. Raises EeonError."""
     from eeon_control.state import folder_of, is_folder_given, known_fabrics
 
     if is_folder_given(state_folder):

@@ -96,8 +96,7 @@ def to_nowhere(stream: TextIO) -> None:
 
 
 def unguarded(*, stderr: bool = False) -> TextIO:
-    """Returns stderr or stdout without the guard, for text already made printable and for our own control
-    sequences."""
+    """Returns stderr or stdout without the guard, for printable text and our own control sequences."""
     stream = sys.stderr if stderr else sys.stdout
     while hasattr(stream, "rich_proxied_file"):
         stream = stream.rich_proxied_file

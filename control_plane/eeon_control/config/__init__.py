@@ -12,7 +12,6 @@ from eeon_control.config.classes import PRIORITIES
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import EEE_PRESETS
-from eeon_control.config.queues import Queue
 from eeon_control.config.reader import from_document, from_text, from_value, load, overridden, read
 from eeon_control.config.target_settings import Bmv2QueueValues
 from eeon_control.port_settings import Eee
@@ -25,7 +24,6 @@ __all__ = [
     "FabricConfig",
     "PRIORITIES",
     "PortSettings",
-    "Queue",
     "Routing",
     "check",
     "check_names",

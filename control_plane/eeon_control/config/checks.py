@@ -113,14 +113,11 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
     first = next(iter(found.values()))
     links = " and ".join(f"{first[rate].name} {rate}" for rate in sorted(first, reverse=True))
     more = f" ({len(found)} such switches)" if len(found) > 1 else ""
-    yield Problem(
-        Place(topology.source),
-        "",
-        "",
+    rule = (
         f"ECMP spreads flows evenly over links of different rates: {links}{more}. The slower link gets as "
-        "many flows and fills first; give the links one rate, or use one path with routing.ecmp: false",
-        Severity.WARNING,
+        "many flows and fills first; give the links one rate, or use one path with routing.ecmp: false"
     )
+    yield Problem(Place(topology.source), "", "", rule, Severity.WARNING)
 
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
@@ -425,8 +422,7 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
 
 
 def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
-    """Refuses classes behind which the switches' own frames would wait: BMv2 cannot send before its
-    queues."""
+    """Refuses classes behind which the switches' own frames would wait: BMv2 cannot send them first."""
     has_qcn = any(queue.qcn for _, queue in _queues_in_use(config, used))
     if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
         return

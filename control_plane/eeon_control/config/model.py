@@ -203,8 +203,7 @@ class FabricConfig(Strict):
 
     @cached_property
     def watchdogs(self) -> dict[int, Watchdog]:
-        """The watchdogs by lossless priority: the reaction to endless pauses. Priorities without one are
-        omitted."""
+        """The watchdogs by lossless priority: the reaction to endless pauses. Priorities may have none."""
         found = {priority: self.profiles.pfc[name].watchdog for priority, name in self.lossless.items()}
         return {priority: one for priority, one in found.items() if one is not None}
 
@@ -232,16 +231,14 @@ class FabricConfig(Strict):
         return dict(sorted(found.items(), reverse=True))
 
     def pfc_at(self, port: Port, priority: int) -> Thresholds:
-        """Returns the thresholds of a lossless priority at a switch port. Raises PlanError if they contradict
-        each other there."""
+        """Returns a lossless priority's thresholds at a switch port. Raises PlanError if they contradict."""
         eee = self.eee_of(port)
         sleep = Duration(0) if eee.mode == "off" else Duration(sum(eee.timers(port.rate)))
         profile = self.profiles.pfc[self.lossless[priority]]
         return thresholds(profile, port, sleep, len(self.lossless))
 
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
-        """Returns the places that may name a port's profile of a kind, most specific first, with their
-        names."""
+        """Returns the places that may name a port's profile, most specific first, with their names."""
         role = port.role.value
         levels = [(("roles", role, kind), getattr(self.roles, role))]
         if port.role is not PortRole.HOST:

@@ -87,8 +87,7 @@ def from_document(document: Document) -> FabricConfig:
 
 
 def _with_presets(value: dict[str, object]) -> dict[str, object]:
-    """Returns the document with the presets added to its EEE profiles. The model checks parts of wrong
-    shape."""
+    """Returns the document with the presets in its EEE profiles; the model checks parts of wrong shape."""
     profiles = value.get("profiles") or {}
     if not isinstance(profiles, dict):
         return value

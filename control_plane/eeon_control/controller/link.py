@@ -78,16 +78,9 @@ class Link:
         match action:
             case m.Say(event, reason, level, fields):
                 say(level, event, switch=self.name, reason=reason, **dict(fields))
-            case m.Restored():
-                say(
-                    logging.INFO,
-                    "restored",
-                    switch=self.name,
-                    seconds=round(action.seconds, 3),
-                    entries=action.entries,
-                    program_loaded=action.pushed,
-                    drift=action.drift,
-                )
+            case m.Restored(seconds, entries, pushed, drift):
+                told = {"seconds": round(seconds, 3), "entries": entries}
+                say(logging.INFO, "restored", switch=self.name, **told, program_loaded=pushed, drift=drift)
                 self.counts.restored(self.name, action)
             case m.Refresh(ticket):
                 self._spawn(self._tasks, self._refreshed(ticket))
@@ -155,17 +148,15 @@ class Link:
             case m.ReadEntries(ticket):
                 found = await session.read_entries(TABLES)
                 return m.EntriesRead(ticket, tuple(owned_of(found, self.machine.intended.owned)))
-            case m.PushPipeline(ticket):
+            case m.PushPipeline():
                 await session.push_pipeline()
-                return m.Done(ticket)
-            case m.Write(ticket, changes):
+            case m.Write(_, changes):
                 await session.write_changes(changes)
-                return m.Done(ticket)
-            case m.ApplySettings(ticket):
+            case m.ApplySettings():
                 await self.set_settings()
-                return m.Done(ticket)
             case _:
                 raise AssertionError(f"no request: {action}")
+        return m.Done(action.ticket)
 
     async def _refreshed(self, ticket: int) -> None:
         self.tell(m.IntendedIs(ticket, await self.refresh()))

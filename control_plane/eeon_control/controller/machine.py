@@ -288,11 +288,7 @@ class SwitchMachine:
             return []
         reason = what_is_new(self.intended, intended)
         self._take(intended)
-        if self.state is State.IN_SYNC:
-            return self._begin(reason, now)
-        if self._busy:
-            self._recheck = reason
-        return []
+        return self._suspect(reason, now)
 
     def _suspect(self, reason: str, now: float) -> list[m.Action]:
         if self.state is State.IN_SYNC:
@@ -415,8 +411,7 @@ class SwitchMachine:
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:
-    """Returns why the intended configuration has changed: another revision, a storm, or links of the
-    fabric."""
+    """Returns why the intended configuration has changed: another revision, a storm, or links."""
     if now.revision != before.revision:
         return f"revision {now.revision}"
     changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}

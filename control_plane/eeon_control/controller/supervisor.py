@@ -187,14 +187,9 @@ class Supervisor:
             self._loaded = found
             before, self.wanted = self.wanted, wanted
             self._dead = dead_ends(wanted.topology, self._down)
-            say(
-                logging.INFO,
-                "revision",
-                revision=wanted.revision.number,
-                action=wanted.revision.action,
-                by=wanted.revision.by,
-                comment=wanted.revision.comment,
-            )
+            new = wanted.revision
+            told = {"action": new.action, "by": new.by, "comment": new.comment}
+            say(logging.INFO, "revision", revision=new.number, **told)
             if wanted.made_otherwise:
                 say(logging.WARNING, "other_entries", reason=wanted.made_otherwise)
             await self._adapt(before, wanted)

@@ -60,25 +60,17 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
         return None
     revision.intent.check_program(f"revision {revision.number}")
     meant = revision.intended()
-    tick = meant.targets.tick
-    planned = intended(meant.topology, meant.config, tick)
-    entries = with_defaults(planned, schema)
-    targets = resolve(meant.topology, meant.targets.switches)
-    queues = of_fabric(meant.topology, meant.config, targets)
+    topology, config, tick = meant.topology, meant.config, meant.targets.tick
+    planned = intended(topology, config, tick)
+    targets = resolve(topology, meant.targets.switches)
+    queues = of_fabric(topology, config, targets)
     keep = meant.targets.foreign == "keep"
+    switches = {
+        name: Intended(revision.number, of, name in queues, keys_of(of) if keep else None)
+        for name, of in with_defaults(planned, schema).items()
+    }
+    watchdogs = {name: pfc.watchdogs(config, switch) for name, switch in topology.switches.items()}
+    made_otherwise = revision.made_otherwise(digests(planned))
     return Wanted(
-        revision,
-        meant.topology,
-        meant.config.routing,
-        int(tick),
-        targets,
-        {
-            name: Intended(revision.number, of, name in queues, keys_of(of) if keep else None)
-            for name, of in entries.items()
-        },
-        queues,
-        {name: pfc.watchdogs(meant.config, switch) for name, switch in meant.topology.switches.items()}
-        if meant.config.watchdogs
-        else {},
-        revision.made_otherwise(digests(planned)),
+        revision, topology, config.routing, int(tick), targets, switches, queues, watchdogs, made_otherwise
     )

@@ -115,14 +115,8 @@ class StormWatch:
         if change == "storm":
             storms[queue] = watch.watched
             self.found[switch, queue] = self.found.get((switch, queue), 0) + 1
-            say(
-                logging.WARNING,
-                "pause_storm",
-                switch=switch,
-                **where,
-                action=watch.watched.rules.action,
-                waiting=found.waiting,
-            )
+            action = watch.watched.rules.action
+            say(logging.WARNING, "pause_storm", switch=switch, **where, action=action, waiting=found.waiting)
         else:
             storms.pop(queue, None)
             say(logging.INFO, "pause_storm_over", switch=switch, **where)

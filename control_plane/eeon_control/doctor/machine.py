@@ -22,13 +22,8 @@ _LIVE = "only live fabrics (`eeon fabric up --target engine|bmv2`) need it"
 _FILES_PER_SWITCH = 4
 _FILES_BESIDE = 128
 _SIOCETHTOOL = 0x8946
-_OFFLOADS = {  # linux/ethtool.h
-    "receive checksums": 0x14,
-    "transmit checksums": 0x16,
-    "tso": 0x1E,
-    "gso": 0x23,
-    "gro": 0x2B,
-}
+# linux/ethtool.h
+_OFFLOADS = {"receive checksums": 0x14, "transmit checksums": 0x16, "tso": 0x1E, "gso": 0x23, "gro": 0x2B}
 _CLOCK_SLACK_S = 60.0
 
 

@@ -27,8 +27,7 @@ def python() -> Iterator[Finding]:
 
 
 def requirements(wanted: list[str] | None = None, version_of: VersionOf = installed) -> Iterator[Finding]:
-    """Checks the package's requirements, and the project's other packages, against the installed
-    versions."""
+    """Checks the versions of the package's requirements, and of the project's other packages."""
     texts = wanted if wanted is not None else metadata.requires("eeon-control") or []
     found = []
     for text in texts:

@@ -98,17 +98,12 @@ def plan_from(
 ) -> FabricPlan:
     """Returns the difference between the read and the intended state."""
     fresh = program_defaults(schema, TABLES)  # the entries of a switch right after the program is loaded
-    return FabricPlan(
-        {
-            name: SwitchPlan(
-                not taken[name].same_program,
-                tuple(difference(_after_loading(taken[name], fresh), entries)),
-                taken[name].digest(),
-                taken[name].may_keep,
-            )
-            for name, entries in wanted.items()
-        }
-    )
+    switches = {}
+    for name, entries in wanted.items():
+        held = taken[name]
+        changes = tuple(difference(_after_loading(held, fresh), entries))
+        switches[name] = SwitchPlan(not held.same_program, changes, held.digest(), held.may_keep)
+    return FabricPlan(switches)
 
 
 def _after_loading(taken: Snapshot, fresh: list[Entry]) -> list[Entry]:

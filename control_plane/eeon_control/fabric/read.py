@@ -153,8 +153,7 @@ async def counters_of(session: P4RuntimeSession, switch: Switch) -> FabricCounte
 async def _registers(
     session: P4RuntimeSession, target: Target, program: Program, cells: Collection[Cell]
 ) -> dict[Cell, int]:
-    """Reads registers over P4Runtime, else over Thrift. Raises NoRegisters if the switch serves neither, or
-    another FabricError."""
+    """Reads registers over P4Runtime, else over Thrift. Raises FabricError; NoRegisters without either."""
     try:
         return await _over_p4runtime(session, cells)
     except NoRegisters as error:
@@ -348,8 +347,7 @@ OF_QUEUES = {
 def _cells_of(
     switch: Switch, entries: Iterable[Entry], tables: Iterable[str]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Returns the counters and the registers of lossless groups or congestion points, by the tables of their
-    entries."""
+    """Returns the counters and the registers of the queues with an entry in these tables."""
     counters: list[Cell] = []
     registers: list[Cell] = []
     for table in tables:
@@ -363,8 +361,7 @@ def _cells_of(
 
 @dataclass(frozen=True)
 class QueueLook:
-    """A pausable queue: waiting packets, and since the switch started, departed packets and received pauses,
-    obeyed or not."""
+    """A pausable queue: waiting packets, and since the switch started, departed packets and all pauses."""
 
     waiting: int
     departed: int

@@ -28,10 +28,8 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
         async for entity in session.read([p4r.Entity(table_entry=entry) for entry in wanted])
         if entity.HasField("table_entry")
     ]
-    has_ids = any(
-        message.action.WhichOneof("type") in ("action_profile_group_id", "action_profile_member_id")
-        for message in messages
-    )
+    kinds = {message.action.WhichOneof("type") for message in messages}
+    has_ids = kinds & {"action_profile_group_id", "action_profile_member_id"}
     members, groups = await _profile(session) if has_ids else ({}, {})
     routes, seed, per_packet = [], 1, False  # the program's default of switch_config
     admission: dict[tuple[int, int], bool] = {}
@@ -88,8 +86,7 @@ def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[A
     found = set()
     for one in action.action_profile_action_set.action_profile_actions:
         member = _action(session, one.action)
-        watched = int.from_bytes(one.watch_port, "big") if one.watch_port else None
-        if watched is not None and watched == dict(member.params).get("port"):
+        if one.watch_port and int.from_bytes(one.watch_port, "big") == dict(member.params).get("port"):
             found.add(member)
     return frozenset(found)
 

@@ -63,11 +63,7 @@ _NOT_CONNECTED = re.compile(
 )
 LOST = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
 """Status codes of calls that the switch has not answered."""
-_UPDATE_TYPE = {
-    ChangeKind.INSERT: p4r.Update.INSERT,
-    ChangeKind.MODIFY: p4r.Update.MODIFY,
-    ChangeKind.DELETE: p4r.Update.DELETE,
-}
+_UPDATE_TYPE = {kind: p4r.Update.Type.Value(kind.name) for kind in ChangeKind}
 
 
 class IdInUse(FabricError):
@@ -266,8 +262,8 @@ class P4RuntimeSession:
         for name in tables:
             if name == CLONE_SESSIONS:
                 entities.append(clone_sessions.wildcard())
-                continue
-            entities += table_requests(self._table(name))
+            else:
+                entities += table_requests(self._table(name))
         messages: list[p4r.TableEntry] = []
         found: dict[EntryKey, Entry] = {}
         async for entity in self.read(entities):
@@ -300,20 +296,15 @@ class P4RuntimeSession:
     async def write_changes(self, changes: Sequence[Change]) -> None:
         """Sends changes in order. After an error, some of them may have been carried out."""
         watches = any(change.entry.selector for change in changes) and await self._watches_ports()
-        await self.write(
-            [
-                p4r.Update(
-                    type=_UPDATE_TYPE[change.kind],
-                    entity=(
-                        clone_sessions.encode(change.entry)
-                        if change.entry.table == CLONE_SESSIONS
-                        else p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches))
-                    ),
-                )
-                for change in changes
-            ],
-            [f"{change.kind} {change.entry.table} {change.entry.match_text}" for change in changes],
-        )
+        updates, names = [], []
+        for change in changes:
+            if change.entry.table == CLONE_SESSIONS:
+                entity = clone_sessions.encode(change.entry)
+            else:
+                entity = p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches))
+            updates.append(p4r.Update(type=_UPDATE_TYPE[change.kind], entity=entity))
+            names.append(f"{change.kind} {change.entry.table} {change.entry.match_text}")
+        await self.write(updates, names)
 
     async def _watches_ports(self) -> bool:
         """Returns whether the next hops of a group should watch their ports on this switch.
@@ -328,12 +319,11 @@ class P4RuntimeSession:
             try:
                 async for _ in self.read([p4r.Entity(register_entry=cell)]):
                     pass
+                self._watches = True
             except FabricError as error:
                 if error.code is not GRPCStatusCode.UNIMPLEMENTED:
                     raise
                 self._watches = False
-            else:
-                self._watches = True
         return self._watches
 
     async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:

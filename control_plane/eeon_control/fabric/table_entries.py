@@ -67,14 +67,8 @@ def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry
             if part is not None and part.HasField("exact"):
                 match.append(Exact(field.alias, int.from_bytes(part.exact.value, "big")))
             elif part is not None and part.HasField("lpm"):
-                match.append(
-                    Lpm(
-                        field.alias,
-                        int.from_bytes(part.lpm.value, "big"),
-                        part.lpm.prefix_len,
-                        field.bitwidth,
-                    )
-                )
+                value = int.from_bytes(part.lpm.value, "big")
+                match.append(Lpm(field.alias, value, part.lpm.prefix_len, field.bitwidth))
             elif part is None and field.match_type is P4MatchType.LPM and not message.is_default_action:
                 match.append(Lpm(field.alias, 0, 0, field.bitwidth))
         actions, selector = _decode_actions(message.action, schema, watches)

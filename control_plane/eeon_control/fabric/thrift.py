@@ -156,8 +156,7 @@ _T = TypeVar("_T")
 async def read(
     name: str, target: Target, program: Program, cells: Collection[tuple[str, int]]
 ) -> dict[tuple[str, int], int]:
-    """Reads registers by P4Info alias and index. Raises FabricError, also if the switch runs another
-    program."""
+    """Reads registers by P4Info alias and index. Raises FabricError, also if another program runs."""
     wanted = {alias: program.schema().registers[alias].name for alias, _ in cells}
 
     def work(client: ThriftClient) -> dict[tuple[str, int], int]:

@@ -106,16 +106,10 @@ async def apply(
         with _nothing_written():
             sessions = sessions_of(resolved, schema, election_id=election_id, owned=owned)
             await each(sessions, stack.enter_async_context)
+        queues, before = bmv2_queues.of_fabric(topology, config, resolved), queues_before or {}
+        ledger, rollout = ledger or Ledger(), rollout or Rollout((tuple(resolved),))
         transaction = _Transaction(
-            wanted,
-            resolved,
-            schema,
-            sessions,
-            ledger or Ledger(),
-            observer,
-            bmv2_queues.of_fabric(topology, config, resolved),
-            queues_before or {},
-            rollout or Rollout((tuple(resolved),)),
+            wanted, resolved, schema, sessions, ledger, observer, queues, before, rollout
         )
         return await transaction.run()
 

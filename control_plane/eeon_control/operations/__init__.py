@@ -11,7 +11,7 @@ finishes it. `eeon controller run` uses the same functions.
 """
 
 from eeon_control.operations.apply import Outcome, apply
-from eeon_control.operations.drift import Drift, drift
+from eeon_control.operations.drift import drift
 from eeon_control.operations.gates import Rule, gates_of
 from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import recover
@@ -21,7 +21,6 @@ from eeon_control.operations.settle import confirm, settle
 from eeon_control.operations.work import Work, owned
 
 __all__ = [
-    "Drift",
     "Outcome",
     "Rule",
     "SavedPlan",

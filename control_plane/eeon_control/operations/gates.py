@@ -161,14 +161,12 @@ def _drops(seen: FabricObservation) -> Counter[_Cell]:
 
 
 def _pauses(seen: FabricObservation) -> Counter[_Cell]:
-    return Counter(
-        {
-            (name, counter, str(cell)): value
-            for name, one in seen.switches.items()
-            for (counter, cell), value in one.cells.items()
-            if counter in ("pauses_sent", "pauses_received")
-        }
-    )
+    found: Counter[_Cell] = Counter()
+    for name, one in seen.switches.items():
+        for (counter, cell), value in one.cells.items():
+            if counter in ("pauses_sent", "pauses_received"):
+                found[name, counter, str(cell)] = value
+    return found
 
 
 def _since(first: Counter[_Cell], now: Counter[_Cell]) -> Counter[_Cell]:

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
+from itertools import count
 from operator import attrgetter
 
 from eeon_control.config import Routing
@@ -73,8 +74,7 @@ class Router:
         self._groups = list(groups.values())
 
     def entries(self, switch: Switch) -> list[Entry]:
-        """Returns a switch's `ipv4_route` and `ipv6_route` entries. Raises PlanError if a group is too
-        large."""
+        """Returns a switch's entries of both route tables. Raises PlanError for too large a group."""
         hops = _NextHops(switch, self._mac, self._paths_limit, self._rotate)
         entries = []
         for port in switch.ports:
@@ -186,8 +186,7 @@ class _NextHops:
         return known[start]
 
     def _start(self, leaf: Switch, paths: int) -> int:
-        """Returns the index of the first path if not all are used. It varies by switch and leaf, so that all
-        paths are used."""
+        """Returns the index of the first path. If not all are used, it varies by switch and leaf."""
         if not self.rotate or self.limit is None or paths <= self.limit:
             return 0
         return (self.switch.device_id + (leaf.leaf_number or 0)) * self.limit % paths
@@ -260,13 +259,11 @@ def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
     seeds: dict[str, int] = {}
     taken: set[int] = set()
     for name in topology.switches:
-        attempt = 0
-        while True:
+        for attempt in count():
             digest = hashlib.sha256(f"{seed}/{name}/{attempt}".encode()).digest()
             value = int.from_bytes(digest[:4], "big") | 1
             if value not in taken:
                 break
-            attempt += 1
         taken.add(value)
         seeds[name] = value
     return seeds

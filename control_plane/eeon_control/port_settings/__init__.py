@@ -47,7 +47,6 @@ __all__ = [
     "DropTailSettings",
     "EEE",
     "Eee",
-    "EeeOff",
     "EeeSettings",
     "IN_TICKS",
     "MarkThreshold",

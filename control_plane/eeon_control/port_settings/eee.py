@@ -142,8 +142,7 @@ class Eee(EeeTimers):
         return merged.model_copy(update={key: getattr(phy, key) for key in missing})
 
     def timers(self, rate: DataRate) -> tuple[Duration, Duration]:
-        """Returns (sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError if
-        neither has them."""
+        """Returns (sleep, wake) at this speed, the profile's or the PHY's. Raises PlanError without any."""
         known = phy.of_rate(rate)
         sleep = self.sleep if self.sleep is not None else known.sleep if known else None
         wake = self.wake if self.wake is not None else known.wake if known else None
@@ -267,8 +266,7 @@ class EeeSettings(Settings):
         return Trigger(self.trigger_packets, self.trigger_bytes)
 
     def to_action(self, tick: Duration) -> Action:
-        """Returns the action. Raises PlanError if the sum of times is too long, or the speed does not fit the
-        fixed point."""
+        """Returns the action. Raises PlanError if the times are too long, or the speed does not fit."""
         spans = self.spans().values()
         if sum(codec.to_ticks(span, tick) for span in spans) >= TICKS_AHEAD_LIMIT:
             raise PlanError(

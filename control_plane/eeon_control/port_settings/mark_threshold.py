@@ -68,8 +68,7 @@ def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
 
 
 def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:
-    """Returns the marking threshold of `threshold: auto` at a link speed. Raises PlanError if it does not fit
-    32 bits."""
+    """Returns the threshold of `threshold: auto` at a link speed. Raises PlanError above 32 bits."""
     share = bandwidth_delay_share(rate, DCTCP_RTT if rtt is None else rtt)
     threshold = Bytes(ceil(DCTCP_BURST_FRAMES + share / FULL_FRAME_BYTES) * FULL_FRAME_BYTES)
     if threshold > U32_MAX:

@@ -162,20 +162,11 @@ class Red(Strict):
         return self
 
     def settings_at(self, rate: DataRate) -> RedSettings:
-        """Returns the settings at a link's speed. Raises PlanError if thresholds from `target_delay` exceed
-        32 bits."""
+        """Returns the settings at a link's speed. Raises PlanError for thresholds above 32 bits."""
         low, high = self._thresholds(rate)
         ramp = self.max_probability if low < high else None
-        return RedSettings(
-            low,
-            high,
-            ramp,
-            self.average_shift,
-            self.ecn,
-            self.protect,
-            self._half_life_ps(rate),
-            self.mean_packet if self.by_size else None,
-        )
+        half_life, mean = self._half_life_ps(rate), self.mean_packet if self.by_size else None
+        return RedSettings(low, high, ramp, self.average_shift, self.ecn, self.protect, half_life, mean)
 
     def _half_life_ps(self, rate: DataRate) -> Fraction | None:
         """Returns the time of m mean packets: (1 - weight)^m = 1/2 (Floyd and Jacobson 1993, section 4)."""
@@ -287,16 +278,8 @@ class RedSettings(Settings):
         if params["idle_halvings"]:
             ticks = Fraction(1 << (IDLE_FRACTION_BITS + params["idle_shift"]), params["idle_halvings"])
             half_life = ticks * int(tick)
-        return cls(
-            low,
-            high,
-            ramp,
-            params["average_shift"],
-            bool(params["ecn"]),
-            codec.protect_name(params["protect"]),
-            half_life,
-            mean,
-        )
+        average, protect = params["average_shift"], codec.protect_name(params["protect"])
+        return cls(low, high, ramp, average, bool(params["ecn"]), protect, half_life, mean)
 
     def describe(self) -> str:
         """Returns `red 30KB..90KB, up to 0.1, ECN, protect ect, average 1/512`."""

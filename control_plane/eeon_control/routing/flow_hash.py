@@ -5,6 +5,7 @@ test compares it with the program in the engine.
 """
 
 import re
+import struct
 import zlib
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
@@ -21,8 +22,7 @@ _MURMUR3_FINALIZER = 0x85EBCA6B
 
 @dataclass(frozen=True)
 class Flow:
-    """The fields that identify a flow, besides addresses. Ports are 0 for protocols other than TCP and
-    UDP."""
+    """The fields that identify a flow, besides addresses. Only TCP and UDP have ports; others have 0."""
 
     protocol: int
     source_port: int = 0
@@ -61,13 +61,7 @@ def ecmp_key(
     source: IPv4Address | IPv6Address, destination: IPv4Address | IPv6Address, flow: Flow, seed: int
 ) -> int:
     """Returns the 16-bit selector key of a switch with this seed: CRC-32 (IEEE 802.3), then mixed."""
-    fields = (
-        source.packed
-        + destination.packed
-        + flow.protocol.to_bytes(1, "big")
-        + flow.source_port.to_bytes(2, "big")
-        + flow.destination_port.to_bytes(2, "big")
-    )
-    mixed = zlib.crc32(fields) * seed & _BITS_32
+    ports = struct.pack(">BHH", flow.protocol, flow.source_port, flow.destination_port)
+    mixed = zlib.crc32(source.packed + destination.packed + ports) * seed & _BITS_32
     mixed = (mixed ^ (mixed >> 16)) * _MURMUR3_FINALIZER & _BITS_32
     return mixed >> 16

@@ -30,17 +30,9 @@ UNMAPPED = {
     "TC_TO_PRIORITY_GROUP_MAP": "ingress buffers by priority group; a port here has one buffer",
 }
 MAPPED = (
-    "PORT",
-    "QUEUE",
-    "WRED_PROFILE",
-    "BUFFER_POOL",
-    "BUFFER_PROFILE",
-    "BUFFER_QUEUE",
-    "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP",
-    "PORT_QOS_MAP",
+    *("PORT", "QUEUE", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_QUEUE"),
+    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "PORT_QOS_MAP"),
 )
-
 
 MAX_BYTES = 16 << 20
 """Limit of a file's size; a file of a whole chassis has some megabytes."""
@@ -224,8 +216,7 @@ def _check_form(document: _Object, problems: Problems) -> None:
 def number(
     row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX, required: bool = False
 ) -> int | None:
-    """Returns a field as a whole number; None after a problem, or if it is missing, which is a problem if it
-    is `required`."""
+    """Returns a field as a whole number; None after a problem, such as a missing `required` field."""
     value = row.get(field)
     if value is None:
         if required:

@@ -30,21 +30,8 @@ _ECN = {*_ECN_OF_GREEN, "ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
 _DSCPS = 64
 _WITHOUT_ENTRY = "0"
 """The class of a DSCP without an entry in its map, and the queue of such a class (saiqosmap.h)."""
-_WRED_FIELDS = {
-    "ecn",
-    *(
-        name
-        for colour in COLOURS
-        for name in (
-            f"wred_{colour}_enable",
-            f"{colour}_min_threshold",
-            f"{colour}_max_threshold",
-            f"{colour}_drop_probability",
-        )
-    ),
-}
-
-
+_OF_COLOUR = ("wred_{}_enable", "{}_min_threshold", "{}_max_threshold", "{}_drop_probability")
+_WRED_FIELDS = {"ecn", *(form.format(colour) for form in _OF_COLOUR for colour in COLOURS)}
 _NAMED = {
     "QUEUE": ("wred_profile", "WRED_PROFILE", "WRED profile"),
     "BUFFER_QUEUE": ("profile", "BUFFER_PROFILE", "buffer"),
@@ -371,11 +358,8 @@ def import_(
     unchecked = [name for name in ports if not database.ports()[name]]
     if unchecked:
         work.notes.append(f"ports without a speed get the topology's: {some(unchecked)}")
-    return {
-        "description": f"{switch.name}, from SONiC's CONFIG_DB",
-        "profiles": {"queue": profiles},
-        "ports": attached,
-    }, work.notes
+    description = f"{switch.name}, from SONiC's CONFIG_DB"
+    return {"description": description, "profiles": {"queue": profiles}, "ports": attached}, work.notes
 
 
 def _called(

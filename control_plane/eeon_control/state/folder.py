@@ -65,8 +65,7 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Creates a state folder or a part of it, for the owner only, if it is missing: Git does not store empty
-    ones. Raises StateError."""
+    """Creates a state folder or part, for its owner only; Git keeps no empty ones. Raises StateError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)

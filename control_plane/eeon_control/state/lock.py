@@ -27,13 +27,8 @@ class Holder(BaseModel):
 
     @classmethod
     def me(cls, command: str) -> Self:
-        return cls(
-            user=user_name(),
-            host=socket.gethostname(),
-            pid=os.getpid(),
-            command=command,
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(user=user_name(), host=socket.gethostname(), pid=os.getpid(), command=command, since=since)
 
     def __str__(self) -> str:
         return f"`{self.command}` of {self.user}@{self.host}, process {self.pid}, since {self.since}"

@@ -134,7 +134,6 @@ class Pending(Frozen):
     seconds: float
 
     def seconds_left(self, now: Moment) -> float:
-        """Returns the seconds left to confirm, at most `seconds`; 0 if unknown, because a rollback is
-        safe."""
+        """Returns the seconds left to confirm, at most `seconds`; 0 if unknown: a rollback is safe."""
         passed = now.seconds_since(self.since)
         return 0.0 if passed is None else max(0.0, self.seconds - passed)

@@ -60,12 +60,10 @@ class StateStore:
         """Refuses a folder that was restored in part: an apply would replace its newer revisions. A killed
         apply leaves one more revision than `current`, which is read last because it only rises."""
         names = [path.stem for path in (self.folder / "revisions").glob("*.json")]
-        last, path = (
-            max((int(name) for name in names if name.isdecimal()), default=0),
-            self.folder / "current",
-        )
+        last = max((int(name) for name in names if name.isdecimal()), default=0)
         if last > self.current_number() + 1:
-            raise _damaged(path, f"the last revision is {last}, so it should hold {last - 1} or {last}")
+            reason = f"the last revision is {last}, so it should hold {last - 1} or {last}"
+            raise _damaged(self.folder / "current", reason)
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -211,8 +209,7 @@ class StateStore:
         return revision
 
     def end(self, lock: Lock, *, undone: str = "") -> None:
-        """Removes the journal: every switch holds the old configuration again (`undone`: the reason), or the
-        commit is complete."""
+        """Removes the journal: of a complete commit, or of an apply that is undone (`undone`: the reason)."""
         self._check(lock)
         if undone:
             count = self._number("undone") + 1

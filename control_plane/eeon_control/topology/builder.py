@@ -217,13 +217,7 @@ def _hosts(fabric: _Fabric, switches: Mapping[str, Switch]) -> dict[str, Host]:
             name = port.peer.node
             [(own_number, link, there)] = fabric.links_of[name]
             own_port = Port(name, own_number, PortRole.HOST, there, link.rate, link.delay, link.overhead)
-            by_name[name] = Host(
-                name,
-                addresses.host_mac(leaf, number),
-                plan.host_ipv4(leaf, number),
-                plan.host_ipv6(leaf, number),
-                switch.name,
-                switch.mac,
-                own_port,
-            )
+            mac = addresses.host_mac(leaf, number)
+            ipv4, ipv6 = plan.host_ipv4(leaf, number), plan.host_ipv6(leaf, number)
+            by_name[name] = Host(name, mac, ipv4, ipv6, switch.name, switch.mac, own_port)
     return {name: by_name[name] for name in fabric.nodes if name in by_name}

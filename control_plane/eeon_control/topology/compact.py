@@ -115,8 +115,7 @@ def clos(
 def _above(
     document: Document, path: KeyPath, limits: Iterable[tuple[str, int, int, str]], links: int
 ) -> list[Problem]:
-    """Returns a problem for each number above its limit, before anything is built. `limits`: key, number,
-    limit and its reason."""
+    """Returns a problem for each number above its limit. `limits`: key, number, limit and its reason."""
     problems = [
         document.problem((*path, key), f"must be at most {max(limit, 0)} ({why})")
         for key, value, limit, why in limits

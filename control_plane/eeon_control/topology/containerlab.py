@@ -33,26 +33,22 @@ _WAYS_OUT = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy", "b
 _LINK_KEYS = ("rate", "delay", "overhead")
 _OWN_KEYS = ("name", "description", "addressing", "defaults")  # keys of this project's files
 _LANES = 64
-_PORT_FORMS = tuple(
-    re.compile(form)
-    for form in (
-        r"[A-Za-z]*(\d{1,6})",  # eth1, Ethernet48, swp3, 3
-        r"(?:e|ethernet-)1[-/](\d{1,6})(?:[-/](\d{1,2}))?",  # SR Linux
-        r"Ethernet1/(\d{1,6})",  # slot 1
-        r"Ethernet(\d{1,6})/(\d{1,2})",  # EOS
-        r"eth(\d{1,6})_(\d{1,2})",  # EOS in containerlab
-        r"[A-Za-z]+-?(?:0[-/]){1,4}(\d{1,6})",  # ge-0/0/3, Gi0/0/0/3
-        r"(?:1[/.]){1,2}(\d{1,6})",  # 1/1/3, 1.3
-        r"1/1/c(\d{1,6})/(\d{1,2})",  # SR OS
-    )
+_PORT_FORMS = (
+    r"[A-Za-z]*(\d{1,6})",  # eth1, Ethernet48, swp3, 3
+    r"(?:e|ethernet-)1[-/](\d{1,6})(?:[-/](\d{1,2}))?",  # SR Linux
+    r"Ethernet1/(\d{1,6})",  # slot 1
+    r"Ethernet(\d{1,6})/(\d{1,2})",  # EOS
+    r"eth(\d{1,6})_(\d{1,2})",  # EOS in containerlab
+    r"[A-Za-z]+-?(?:0[-/]){1,4}(\d{1,6})",  # ge-0/0/3, Gi0/0/0/3
+    r"(?:1[/.]){1,2}(\d{1,6})",  # 1/1/3, 1.3
+    r"1/1/c(\d{1,6})/(\d{1,2})",  # SR OS
 )
 _MANAGEMENT = re.compile(r"eth0|(?:mgmt|ma|fxp)\d*|(?:mgmteth|management)\S*", re.IGNORECASE)
 _FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1, ge-0/0/1, 1/1/1 or 1/1/c1/1"
 
 
 def is_one(document: Document) -> bool:
-    """Returns whether a file is containerlab's: it has nodes below `topology`, or at the top with one of kind
-    linux."""
+    """Returns whether a file is containerlab's: nodes below `topology`, or at the top, one of kind linux."""
     inner = document.value.get("topology")
     if isinstance(inner, dict):
         return "nodes" in inner
@@ -231,7 +227,7 @@ def _name(text: str) -> str:
 def _number(interface: str) -> int | None:
     """Returns the port number of an interface; for lane L of port P, 64 x L + P. None if it has none."""
     for form in _PORT_FORMS:
-        match = form.fullmatch(interface)
+        match = re.fullmatch(form, interface)
         if match is not None:
             port, *lanes = (int(number) for number in match.groups() if number is not None)
             if not lanes:

@@ -34,8 +34,7 @@ def base_rtt(topology: Topology) -> Duration | None:
 
 
 def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str, list[Port]]:
-    """Returns the leaf of `among` with the most hops from `start` (the first of several), and the ports on
-    the way to it."""
+    """Returns the leaf of `among` with the most hops from `start`, the first if several, and the way."""
     came_by: dict[str, Port | None] = {start: None}
     hops = {start: 0}
     queue = deque([start])

@@ -53,19 +53,13 @@ def rates(now: View, before: View, spans_ps: Mapping[str, int], *, ignored: Coll
     """
     changed = since(now, before)
     longest = max(spans_ps.values(), default=0) / _PS_PER_S
-    counting = {column.key for column in now.columns if column.counts}
+    names = {column.key: f"{column.key}_per_s" for column in now.columns if column.counts}
     rows: list[Row] = []
     for row in changed.rows:
         switch = _switch(row)
         seconds = 0.0 if switch in ignored else spans_ps.get(switch, 0) / _PS_PER_S
-        rows.append(
-            {
-                (f"{key}_per_s" if key in counting else key): (
-                    _rate(value, seconds) if key in counting else value
-                )
-                for key, value in row.items()
-            }
-        )
+        rated = row | {key: _rate(row[key], seconds) for key in names}
+        rows.append({names.get(key, key): value for key, value in rated.items()})
     columns = [_rate_column(column) if column.counts else column for column in now.columns]
     return replace(now, columns=columns, rows=rows, title=f"{now.title}, over {longest:.3g} s")
 

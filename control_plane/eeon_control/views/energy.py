@@ -69,14 +69,9 @@ def energy(
         Column("power_share", "of full", share),
     ]
     elapsed_ps = max((port.elapsed_ps for port in ports), default=0)
-    return View(
-        "energy",
-        f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s",
-        columns,
-        [_row(port) for port in ports],
-        notes=[*notes, *assumed()],
-        more={"totals": asdict(totals), "assumptions": ASSUMPTIONS},
-    )
+    title = f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s"
+    more: dict[str, object] = {"totals": asdict(totals), "assumptions": ASSUMPTIONS}
+    return View("energy", title, columns, [*map(_row, ports)], notes=[*notes, *assumed()], more=more)
 
 
 def _row(port: PortEnergy) -> Row:

@@ -54,10 +54,5 @@ def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricOb
         Column("up_ps", "up", time_measured),
         Column("status", "status", right=False, worth=9, style=good_if("ready")),
     ]
-    return View(
-        "fabric",
-        ": ".join(filter(None, (topology.name, topology.description))),
-        columns,
-        rows,
-        key=("switch",),
-    )
+    title = ": ".join(filter(None, (topology.name, topology.description)))
+    return View("fabric", title, columns, rows, key=("switch",))

@@ -57,23 +57,15 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
     hops = [hop for one in found for hop in one.hops]
     if chosen and any(hop.key is not None and len(hop.route.members) > 1 for hop in hops):
         notes.append(ORDER_NOTE)
-    about = f", {flow}" if flow is not None else ""
-    about += "" if chosen else f", {len(found)} path{'s' if len(found) != 1 else ''}"
+    title = f"{source} to {destination}, IPv{walk.version}" + (f", {flow}" if flow is not None else "")
+    title += "" if chosen else f", {len(found)} path{'s' if len(found) != 1 else ''}"
     more: dict[str, object] = {
         "source": source,
         "destination": destination,
         "flow": None if flow is None else str(flow),
         "paths": [{"nodes": _nodes(walk, one), "share": one.share, "fault": one.fault} for one in found],
     }
-    return View(
-        "path",
-        f"{source} to {destination}, IPv{walk.version}{about}",
-        columns,
-        rows,
-        key=("path", "hop"),
-        notes=notes,
-        more=more,
-    )
+    return View("path", title, columns, rows, key=("path", "hop"), notes=notes, more=more)
 
 
 def _has_routes(walk: Walk, version: int) -> bool:

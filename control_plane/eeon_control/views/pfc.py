@@ -28,8 +28,7 @@ VIEW = Kind(
 
 
 def pfc(topology: Topology, observed: FabricObservation) -> View:
-    """Shows lossless groups. Needs entries and PFC values. A port without a lossless group has a row if it
-    ignored control frames."""
+    """Shows lossless groups, and other ports that ignored control frames. Needs entries and PFC values."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
         groups = {queue: dict(action.params) for queue, action in by_key(found.entries, GROUPS).items()}

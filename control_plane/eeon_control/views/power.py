@@ -34,10 +34,5 @@ def reading(switch: Switch, observed: Observation, tick: int) -> Reading | None:
     """Returns the reading; None without registers. Needs entries and `energy.REGISTERS`."""
     if observed.registers is None:
         return None
-    return Reading(
-        observed.at_ps,
-        int(tick),
-        observed.registers,
-        energy.timings(observed.entries, switch.ports),
-        observed.now_ticks(int(tick)),
-    )
+    timings = energy.timings(observed.entries, switch.ports)
+    return Reading(observed.at_ps, int(tick), observed.registers, timings, observed.now_ticks(int(tick)))

@@ -154,8 +154,7 @@ class _Place:
     links: LinksDown
 
     def broken_hop(self, action: Action) -> str:
-        """Returns the fault of a next hop, independent of the plan: no link, or a MAC other than the
-        neighbour's."""
+        """Returns the fault of a next hop by itself: no link, or a MAC other than the neighbour's."""
         params = dict(action.params)
         if "port" not in params:
             return ""

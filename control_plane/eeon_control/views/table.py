@@ -74,15 +74,8 @@ PORT = Column("port", "port", right=False)
 
 def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 5) -> Column:
     """Returns a column that counts packets. `alarm`: the style of counts above zero."""
-    return Column(
-        key,
-        heading,
-        whole,
-        counts=True,
-        rate_texts=per_second,
-        worth=worth,
-        style=None if alarm is None else above_zero(alarm),
-    )
+    style = None if alarm is None else above_zero(alarm)
+    return Column(key, heading, whole, counts=True, rate_texts=per_second, worth=worth, style=style)
 
 
 def count_bytes(key: str, heading: str = "") -> Column:

@@ -129,8 +129,7 @@ def changing(
 
 
 def _left_by_a_stop(store: StateStore, before: int) -> str:
-    """Returns what a command leaves that was stopped after its revision was committed, or once more while it
-    undid."""
+    """Returns what a command leaves that was stopped after its commit, or once more while it undid."""
     now, pending = store.current_number(), store.pending()
     if store.has_journal():
         return (

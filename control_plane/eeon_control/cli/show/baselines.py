@@ -7,6 +7,7 @@ has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by defau
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -53,26 +54,16 @@ class Baseline(Frozen):
 
     @classmethod
     def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: Moment) -> Baseline:
-        return cls(
-            taken_at=taken_at,
-            switches={
-                name: SwitchBaseline(
-                    address=targets[name].address,
-                    elapsed_us=one.elapsed_us,
-                    received=[
-                        (count.port, count.packet_class, count.packets, count.bytes)
-                        for count in one.counters.received
-                        if count.packets
-                    ],
-                    verdicts=[
-                        (count.port, count.packet_class, count.verdict, count.packets, count.bytes)
-                        for count in one.counters.verdicts
-                        if count.packets
-                    ],
-                )
-                for name, one in observed.switches.items()
-            },
-        )
+        switches = {
+            name: SwitchBaseline(
+                address=targets[name].address,
+                elapsed_us=one.elapsed_us,
+                received=[astuple(count)[1:] for count in one.counters.received if count.packets],
+                verdicts=[astuple(count)[1:] for count in one.counters.verdicts if count.packets],
+            )
+            for name, one in observed.switches.items()
+        }
+        return cls(taken_at=taken_at, switches=switches)
 
     def observation(self, targets: Mapping[str, Target]) -> FabricObservation:
         """Returns the baseline as an observation of the switches that are still at the same address."""

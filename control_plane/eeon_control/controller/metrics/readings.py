@@ -40,8 +40,7 @@ _TOO_OLD_SECONDS = 30.0
 
 @dataclass
 class _Known:
-    """Data of one switch: the last observation, its time and duration, and sums since the first, by metric
-    and port."""
+    """A switch's last observation, its time and duration, and sums since the first, by metric and port."""
 
     observation: Observation | None = None
     at: float = 0.0

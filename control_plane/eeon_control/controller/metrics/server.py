@@ -65,8 +65,7 @@ class MetricsServer:
 
 
 def why_not_ready(supervisor: Supervisor) -> str:
-    """Returns why the fabric is not as intended; empty if it is. A standby is ready once it has read a
-    revision."""
+    """Returns why the fabric is not as intended, or an empty text. A standby needs only a revision."""
     if not supervisor.started.is_set():
         return "the controller is starting"
     if not supervisor.folder_readable:
