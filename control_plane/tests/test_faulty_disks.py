@@ -103,8 +103,7 @@ def test_controller_on_a_read_only_state_folder_ends_and_says_why(faulty, store,
 
 
 def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, store, disk):
-    controller = ControllerProcess(store.folder)
-    try:
+    with ControllerProcess(store.folder) as controller:
         controller.wait_for_all("in_sync", list(faulty.switches))
         fill(disk, 0)
         leaf2 = faulty.switches["leaf2"]
@@ -113,5 +112,3 @@ def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, stor
         leaf2.restart()
         controller.wait_for("restored", switch="leaf2")
         assert faulty.holds(OLD)
-    finally:
-        controller.end()
