@@ -101,16 +101,6 @@ def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(sh
     assert not ours.has_drifted()
 
 
-def test_entries_of_the_revision_before_are_deleted_where_foreign_ones_are_kept(shared, tmp_path):
-    ours = Controller(tmp_path, shared, foreign="keep")
-    classes = tmp_path / "classes.yaml"
-    classes.write_text("{classes: {urgent: {dscp: [46], priority: 6}}}")
-    ours.apply("drop_tail", str(classes))
-    assert all(held(shared, "dscp_priority").values())
-    ours.apply("drop_tail")
-    assert not any(held(shared, "dscp_priority").values())
-
-
 def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp_path, monkeypatch):
     ours = Controller(tmp_path, shared, foreign="keep")
     ours.apply("drop_tail")
