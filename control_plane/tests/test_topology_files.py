@@ -11,17 +11,10 @@ from eeon_control.units import Duration
 from expected_rows import bases, value
 
 ROWS = Path(__file__).parent / "expected" / "topology.yaml"
-TINY = bases(ROWS)["tiny"]
 
 
 def test_every_topology_that_ships_has_a_row():
     assert data.names("topologies") == sorted(value(ROWS.read_text("utf-8"))["topologies that ship"]["rows"])
-
-
-def test_a_file_may_be_given_by_path(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text(TINY)
-    assert topology.load(path).name == "tiny"
 
 
 def test_file_that_is_too_large_or_deep_or_not_text_is_refused(tmp_path):
