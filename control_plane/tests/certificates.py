@@ -33,14 +33,6 @@ class Identity:
         )
 
 
-@dataclass(frozen=True)
-class FiledIdentity(Identity):
-    """An identity in files; the key's has mode 0600."""
-
-    certificate: Path
-    key: Path
-
-
 def made(
     name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
 ) -> Identity:
@@ -67,11 +59,11 @@ def made(
 
 def identity(
     folder: Path, name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
-) -> FiledIdentity:
-    """Returns an identity of `made`, with its files in a folder."""
+) -> Identity:
+    """Returns an identity of `made`, with files in a folder: `name.pem`, and `name.key`, which has mode 0600."""
     one = made(name, issuer, end=end, **names)
-    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
-    certificate.write_bytes(one.certificate_pem)
+    (folder / f"{name}.pem").write_bytes(one.certificate_pem)
+    key = folder / f"{name}.key"
     key.touch(mode=0o600)
     key.write_bytes(one.key_pem)
-    return FiledIdentity(one.own, one.private, certificate, key)
+    return one

@@ -90,3 +90,11 @@ def switches4(fabric4, answers_within):
     answers_within(_LIMIT_SECONDS)
     with switches.LocalFabric(fabric4) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    """Yields the switches of `fault_fabric`, in processes that tests kill, stop and make refuse."""
+    faults = pytest.importorskip("fault_fabric")
+    with pytest.importorskip("switch_processes").running("engine", faults.TOPOLOGY) as switches:
+        yield faults.FaultyFabric(switches, tmp_path_factory.mktemp("images"))

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# Generous: the machine may be busy with other tests.
-SECONDS = 60.0
+from waiting import SECONDS
 
 Line = dict[str, object]
 
@@ -72,6 +71,12 @@ class ControllerProcess:
         while (text := self._queue.get(timeout=SECONDS)) is not None:
             self.lines.append(_parsed(text))
         return self.lines
+
+    def __enter__(self) -> "ControllerProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(signal.SIGKILL)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Sends a signal. Returns the exit code."""

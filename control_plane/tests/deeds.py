@@ -305,7 +305,8 @@ def _remove_route(world: World, of: str) -> None:
 
 @deed("next hops")
 def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
-    """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
+    """Changes the members of routes' groups: as many remain as are given. `port` and `weight` are set, and `watch:
+    false` lets a member watch no port."""
     for of, members in routes.items():
         switch, route = _route(world, of)
         group = route.action.action_profile_action_set.action_profile_actions
@@ -313,6 +314,7 @@ def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
         for member, new in zip(list(group), members, strict=False):
             member.action.params[0].value = bytes([new.get("port", ports.pop(0))])
             member.weight = new.get("weight", 1)
+            member.watch_port = member.watch_port if new.get("watch", True) else b""
         del group[len(members) :]
         switch.modify(route)
 

@@ -34,10 +34,16 @@ Image = dict[str, frozenset[bytes]]
 
 
 class FaultyFabric:
-    """All switches, the state folder of one controller, and the switches' entries in OLD and in NEW."""
+    """All switches, and their entries in OLD and in NEW, which it learns without faults, in a folder."""
 
-    def __init__(self, switches: dict[str, EngineSwitch]) -> None:
+    def __init__(self, switches: dict[str, EngineSwitch], folder: Path) -> None:
         self.switches = switches
+        self.images: dict[tuple[str, ...], Image] = {}
+        store = state.StateStore.open(folder / "state")
+        for names in (OLD, NEW):
+            self.apply(store, names)
+            self.images[names] = self.image()
+        assert all(self.images[OLD][name] != self.images[NEW][name] for name in switches)
 
     # -- the controller -----------------------------------------------------------------------------------
 
@@ -68,17 +74,18 @@ class FaultyFabric:
         targets = self.meant(names).targets.as_value()
         return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, step, **how)[0]
 
-    def words(self, folder: Path, *arguments: str, **elsewhere: str) -> list[str]:
-        """Returns `eeon config apply` on the topology and targets of this fabric, which it writes to files."""
+    def words(self, folder: Path, *options: str, **elsewhere: str) -> list[str]:
+        """Returns `eeon config apply` of NEW, with files of the topology and targets, which it writes."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
         targets = self.meant(OLD, **elsewhere).targets.as_value()
         (folder / "targets.yaml").write_text(json.dumps(targets))
+        of_new = [word for name in NEW for word in ("-c", name)]
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
-        return [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments]
+        return [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *of_new, *options]
 
-    def command(self, folder: Path, *arguments: str, stdout=subprocess.PIPE, stderr=None, **elsewhere: str):
+    def command(self, folder: Path, *options: str, stdout=subprocess.PIPE, stderr=None, **elsewhere: str):
         """Starts it in a separate process."""
-        words = self.words(folder, *arguments, **elsewhere)
+        words = self.words(folder, *options, **elsewhere)
         return subprocess.Popen(words, stdout=stdout, stderr=stderr, text=True)
 
     # -- an independent check -----------------------------------------------------------------------------
@@ -87,9 +94,19 @@ class FaultyFabric:
         """Returns every entry of every table of every switch, defaults included, as the switch sends it."""
         return {name: entries_of(one) for name, one in self.switches.items()}
 
+    def holds(self, names: tuple[str, ...]) -> bool:
+        """Returns whether every switch has exactly the entries of OLD or NEW."""
+        return self.image() == self.images[names]
+
     def heal(self) -> None:
         for one in self.switches.values():
             one.heal()
+
+    def heals_to(self, names: tuple[str, ...], store: state.StateStore) -> bool:
+        """Heals the switches and settles. Returns whether they hold OLD or NEW."""
+        self.heal()
+        self.settle(store)
+        return self.holds(names)
 
 
 def entries_of(switch: EngineSwitch) -> frozenset[bytes]:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from bmv2_process import free_port, wait_for
 from finsy.proto import rpc_code
 from revisions import meant
+from waiting import wait_until
 
 _fork = multiprocessing.get_context("forkserver")
 # Slow imports happen once; none of these modules starts a thread before its use.
@@ -87,11 +87,9 @@ class EngineSwitch(SwitchProcess):
 
     def wait_until_it_hangs(self) -> None:
         """Waits until the process has stopped itself (`hangs_at_update`)."""
-        deadline = time.monotonic() + 60
         # The state follows the name in parentheses: T if it is stopped.
-        while Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-            assert time.monotonic() < deadline, f"{self.switch.name} does not come to that update"
-            time.sleep(0.01)
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        wait_until(lambda: ") T " in stat.read_text(), f"{self.switch.name} does not come to that update")
 
     def continues(self) -> None:
         """Lets a process that hangs handle what has arrived meanwhile."""

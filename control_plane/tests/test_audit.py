@@ -1,18 +1,15 @@
 """`make lint`'s check for known vulnerabilities: some, none, or not checked, which is not called none."""
 
-import importlib.util
+import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytestmark = pytest.mark.system
 
-_PATH = Path(__file__).parents[2] / ".ci" / "audit.py"
-_spec = importlib.util.spec_from_file_location("audit", _PATH)
-assert _spec is not None and _spec.loader is not None
-audit = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(audit)
+audit = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "audit.py")))
 
 
 def printing(text: str) -> list[str]:

@@ -1,17 +1,17 @@
 """Another controller on the same engine switches: a role, another owner's program, foreign entries."""
 
 import asyncio
+from functools import partial
 
 import pytest
-from eeon_control import config, operations, program, state, topology
+from eeon_control import operations, program, state, topology
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.targets import Targets
 from finsy.proto import p4r
 from other_program import breaks_once
 from programs import beside_a_tenant
-from revisions import done
+from revisions import done, meant
 from supervised import in_sync, until
 
 pytestmark = pytest.mark.system
@@ -25,29 +25,20 @@ TENANT_TABLE = 0x02ABCDEF
 @pytest.fixture
 def shared(switches4):
     """Returns four switches with a program that has a table for a tenant."""
-    load(switches4, beside_a_tenant(SCHEMA.get_pipeline_config()))
+    for switch in switches4.switches.values():
+        switch.load(beside_a_tenant(SCHEMA.get_pipeline_config()))
     return switches4
 
 
-def load(fabric, pipeline) -> None:
-    for switch in fabric.switches.values():
-        switch.load(pipeline)
-
-
-def targets(fabric, **more) -> Targets:
-    return Targets.from_value({"tick": "1ns", "switches": fabric.targets, **more}, "test")
-
-
 class Controller:
-    """Runs `eeon config` on one state folder."""
+    """Runs `eeon config` on one state folder, for switches with the role of the controller."""
 
-    def __init__(self, folder, where: Targets) -> None:
+    def __init__(self, folder, switches, **more) -> None:
         self.store = state.StateStore.open(folder / "state")
-        self.targets = where
+        self.meant = partial(meant, FABRIC4, switches=switches.targets, role="eeon", **more)
 
     def apply(self, *names: str) -> operations.Outcome:
-        wanted = state.Intended(FABRIC4, config.load(*names), self.targets)
-        return done(self.store, operations.apply, wanted)
+        return done(self.store, operations.apply, self.meant(names))
 
     def has_drifted(self) -> bool:
         return not run(operations.drift(self.store)).plan.is_empty
@@ -85,7 +76,7 @@ def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoin
 ):
     insert(shared, tenant_entry(1, 7), tenant_entry(2, 8))
     theirs = held(shared, TENANT_TABLE)
-    ours = Controller(tmp_path, targets(shared, role="eeon"))
+    ours = Controller(tmp_path, shared)
     assert not any(one.push_pipeline for one in ours.apply("drop_tail").report.plan.switches.values())
     assert not ours.has_drifted()
     ours.apply("mark_threshold")
@@ -98,7 +89,7 @@ def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoin
 
 @pytest.mark.parametrize("foreign", ["keep", "delete"])
 def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(shared, tmp_path, foreign):
-    ours = Controller(tmp_path, targets(shared, role="eeon", foreign=foreign))
+    ours = Controller(tmp_path, shared, foreign=foreign)
     ours.apply("drop_tail")
     before = held(shared, "port_buffer")
     insert(shared, buffer_entry(99, 7))
@@ -110,18 +101,8 @@ def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(sh
     assert not ours.has_drifted()
 
 
-def test_entries_of_the_revision_before_are_deleted_where_foreign_ones_are_kept(shared, tmp_path):
-    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
-    classes = tmp_path / "classes.yaml"
-    classes.write_text("{classes: {urgent: {dscp: [46], priority: 6}}}")
-    ours.apply("drop_tail", str(classes))
-    assert all(held(shared, "dscp_priority").values())
-    ours.apply("drop_tail")
-    assert not any(held(shared, "dscp_priority").values())
-
-
 def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp_path, monkeypatch):
-    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
+    ours = Controller(tmp_path, shared, foreign="keep")
     ours.apply("drop_tail")
     send = P4RuntimeSession.write_changes
 
@@ -139,7 +120,7 @@ def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp
 
 
 async def test_supervisor_with_a_role_mends_its_entries_alone(shared, tmp_path):
-    ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
+    ours = Controller(tmp_path, shared, foreign="keep")
     await asyncio.to_thread(ours.apply, "drop_tail")
     async with in_sync(ours.store) as supervisor:
         leaf1 = shared.switches["leaf1"]

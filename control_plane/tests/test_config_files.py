@@ -1,6 +1,5 @@
 """Configuration files: levels, presets, merging. For mistakes, see `expected/configuration.yaml`."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,6 @@ NS = Duration.parse("1ns")
 FABRIC = topology.load("leaf-spine-4")
 TOLD = Path(__file__).parent / "expected"
 BASE = bases(TOLD / "configuration.yaml")["plain"]
-
-
-def test_later_files_win_key_by_key_and_errors_name_the_file_that_has_the_key(tmp_path):
-    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
-    first.write_text(BASE)
-    second.write_text("profiles:\n  queue:\n    q: {buffer: 128KB}\nroles:\n  uplink: {eee: standard}\n")
-    loaded = config.load(first, second)
-    assert loaded.profiles.queue["q"].buffer == 128_000
-    assert (loaded.roles.uplink.queue, loaded.roles.uplink.eee) == ("q", "standard")
-    second.write_text("roles:\n  uplink: {eee: nonsense}\n")
-    with pytest.raises(InputError, match=re.escape(f"{second}:2: error: roles.uplink.eee: nonsense")):
-        config.load(first, second)
 
 
 def test_a_later_file_with_another_mode_takes_no_keys_of_the_earlier_one(tmp_path):

@@ -177,11 +177,6 @@ def test_names_follow_the_conventions_of_prometheus(family):
     assert bool(family.resets) == (family.kind != "gauge")
 
 
-def test_help_of_the_energy_counter_states_what_it_assumes():
-    text = CATALOG["eeon_port_energy_joules_total"].help
-    assert "1000BASE-T" in text and "10% of it in low-power idle" in text and "thesis" in text
-
-
 def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():
     received = [ReceivedCount("leaf1", 1, name, at, 60 * at) for name, at in (("ack", 3), ("data", 0))]
     verdicts = [

@@ -1,12 +1,12 @@
 """`eeon controller run` with switches in separate processes, which are killed and restarted."""
 
+import contextlib
 import os
 import signal
 import socket
-import time
 
 import pytest
-from controller_process import SECONDS, ControllerProcess
+from controller_process import ControllerProcess
 from eeon_control import config, fabric, operations, state
 from eeon_control.fabric import undo
 from eeon_control.fabric.session import P4RuntimeSession
@@ -16,6 +16,7 @@ from eeon_control.targets import resolve
 from revisions import begin, done
 from scraping import scrape
 from switch_processes import meant_for, running
+from waiting import SECONDS, wait_until
 
 pytestmark = pytest.mark.system
 
@@ -49,15 +50,8 @@ def store(tmp_path, fabric4, switches):
 @pytest.fixture
 def controllers(store):
     """Yields a function that starts controllers, and kills the remaining ones at the end."""
-    started = []
-
-    def start(*arguments: str) -> ControllerProcess:
-        started.append(ControllerProcess(store.folder, *arguments))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.end(signal.SIGKILL)
+    with contextlib.ExitStack() as started:
+        yield lambda *arguments: started.enter_context(ControllerProcess(store.folder, *arguments))
 
 
 def apply(store, fabric4, switches, name: str, **options):
@@ -68,13 +62,6 @@ def held(fabric4, switches, name: str) -> bool:
     """Returns whether all switches hold an example configuration, read without the controller."""
     of = {switch: one.address for switch, one in switches.items()}
     return fabric.plan_sync(fabric4, config.load(name), of, tick_ps(switches)).is_empty
-
-
-def wait_until(what, why: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not what():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.05)
 
 
 async def write_behind_its_back(fabric4, switches, name: str) -> None:
@@ -196,13 +183,10 @@ def test_sigterm_ends_it_cleanly_the_service_manager_is_told_and_the_switches_ke
 
 
 def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, switches):
-    controller = ControllerProcess(tmp_path / "empty")
-    try:
+    with ControllerProcess(tmp_path / "empty") as controller:
         controller.wait_for("no_revision")
         apply(state.StateStore.open(tmp_path / "empty"), fabric4, switches, RED)
         controller.wait_for_all("in_sync", NAMES, revision=1)
-    finally:
-        controller.end(signal.SIGKILL)
 
 
 def kill_apply_half_way(store, fabric4, switches) -> None:

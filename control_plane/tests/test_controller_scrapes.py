@@ -32,11 +32,6 @@ class SlowSwitch(LocalSwitch):
         return super().read(request, *arguments)
 
 
-def slow(folder):
-    """Yields four of these switches and their supervisor, in an asynchronous context."""
-    return supervised(folder, SlowSwitch)
-
-
 def patient(supervisor, young_seconds: float = 5.0) -> Readings:
     """Returns readings whose scrapes wait for every switch: the machine may be busy."""
     return Readings(supervisor, young_seconds, SECONDS)
@@ -48,7 +43,7 @@ async def scraped(readings: Readings) -> Samples:
 
 
 async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         leaf1 = fabric.switches["leaf1"]
         leaf1.set_counter("received", 1 << 3, 7, 700)
         leaf1.set_register("occupancy_bytes", 1, 1500)
@@ -73,7 +68,7 @@ async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linke
 
 
 async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         readings = patient(supervisor, 3600)
         answers = [await scraped(readings) for _ in range(5)]
         assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
@@ -81,7 +76,7 @@ async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
 
 
 async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         readings = patient(supervisor, 0)
         await asyncio.gather(*(readings.refresh() for _ in range(5)))
         assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
@@ -89,7 +84,7 @@ async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
 
 async def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
     others = [name for name in TOPOLOGY.switches if name != "spine1"]
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         fabric.switches["spine1"].answers.clear()
         readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
         async with asyncio.timeout(60):
@@ -106,7 +101,7 @@ async def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_
 
 
 async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         readings = patient(supervisor)
         assert (await scraped(readings))["eeon_switch_up", "leaf2"] == 1
         fabric.switches["leaf2"].stop()
@@ -122,7 +117,7 @@ async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
 
 
 async def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
-    async with slow(tmp_path) as (fabric, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (fabric, supervisor):
         with supervisor.store.controller_lock(99):
             await until(lambda: not supervisor.in_charge)
             found = await scraped(patient(supervisor))
@@ -146,7 +141,7 @@ async def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_t
     monkeypatch.setattr(
         "eeon_control.controller.metrics.readings.observe_switch", ten_seconds_later_each_time
     )
-    async with slow(tmp_path) as (_, supervisor):
+    async with supervised(tmp_path, SlowSwitch) as (_, supervisor):
         readings = patient(supervisor, 0)
         found = [await scraped(readings) for _ in range(3)]
     joules = [one["eeon_port_energy_joules_total", "leaf1", "1"] for one in found]

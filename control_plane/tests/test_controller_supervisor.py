@@ -21,12 +21,14 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture
 def lines():
-    """Yields the log lines as dictionaries; restores the process's logging afterwards."""
+    """Yields a function that returns the log lines of some events; restores the process's logging afterwards."""
     stream = io.StringIO()
     root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
     before = root.handlers[:], root.level, ours.level
     log.set_up("json", "debug", stream)
-    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    yield lambda *events: [
+        line for text in stream.getvalue().splitlines() if (line := json.loads(text))["event"] in events
+    ]
     root.handlers[:], root.level, ours.level = before
 
 
@@ -34,10 +36,9 @@ async def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path,
     async with supervised(tmp_path) as (fabric, supervisor):
         await until(lambda: supervisor.ports_down("leaf1") is not None)
         fabric.switches["leaf1"].engine.port_set_link(1, False)
-        await until(lambda: any(line["event"] == "comparing" for line in lines()))
-    told = [(line["port"], line["up"]) for line in lines() if line["event"] == "port"]
-    assert told == [("port1", False)]
-    assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port port1 went down"]
+        await until(lambda: lines("comparing"))
+    assert [(line["port"], line["up"]) for line in lines("port")] == [("port1", False)]
+    assert [line["reason"] for line in lines("comparing")] == ["port port1 went down"]
 
 
 async def test_another_program_under_the_same_cookie_is_replaced(tmp_path):
@@ -68,7 +69,7 @@ async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said
         await until(lambda: set(of.states().values()) == {State.IN_SYNC})
         assert fabric.state() == before
         assert [one.pushes for one in fabric.switches.values()] == pushes
-    (line,) = [one for one in lines() if one["event"] == "program_pinned"]
+    (line,) = lines("program_pinned")
     assert line["reason"].startswith(
         "revision 2 pins the P4 program 000000000000, but this version of eeon has"
     )
@@ -80,8 +81,8 @@ async def test_revision_from_which_this_version_makes_other_entries_is_said(tmp_
         intent = of.store.current().intent
         theirs = intent.model_copy(update={"entries": intent.entries | {"leaf1": "0" * 64}})
         commit(of.store, theirs)
-        await until(lambda: any(one["event"] == "other_entries" for one in lines()))
-    (line,) = [one for one in lines() if one["event"] == "other_entries"]
+        await until(lambda: lines("other_entries"))
+    (line,) = lines("other_entries")
     assert line["reason"].startswith("this version of eeon makes other entries from revision 2 than")
 
 
@@ -90,12 +91,9 @@ async def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines
         fabric.switches["leaf1"].lose_one()
         of.look_now()
         await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
-    (restored,) = [line for line in lines() if line["event"] == "restored" and line["drift"]]
+    (restored,) = [line for line in lines("restored") if line["drift"]]
     assert restored["switch"] == "leaf1" and restored["entries"] == 1 and not restored["program_loaded"]
-    (writing,) = [
-        line for line in lines() if line["event"] == "writing" and "1 entry differs" in line["reason"]
-    ]
-    assert writing["reason"].startswith("1 entry differs: ")
+    assert sum(line["reason"].startswith("1 entry differs: ") for line in lines("writing")) == 1
 
 
 async def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not_held_up(tmp_path, lines):
@@ -117,12 +115,12 @@ async def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not
         assert of.states()["leaf2"] is not State.IN_SYNC
         refuse.clear()
         await until(lambda: of.states()["leaf2"] is State.IN_SYNC)
-    refused = [line for line in lines() if line["event"] == "refused"]
+    refused = lines("refused")
     assert {line["switch"] for line in refused} == {"leaf2"}
     assert "no memory left" in refused[0]["reason"]
 
 
-def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away(tmp_path, monkeypatch):
+async def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away(tmp_path, monkeypatch):
     """Queue depth and rate of BMv2, over Thrift."""
     told: list[tuple[str, dict]] = []
 
@@ -134,24 +132,18 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
         config.load("red_ack_syn"),
         {"target_settings.bmv2": {"queue_depth": "1024pkt", "packet_rate": "unlimited"}},
     )
-
-    async def work():
-        with LocalFabric(TOPOLOGY) as fabric:
-            targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
-            targets["leaf1"] = Target(fabric.targets["leaf1"], thrift="127.0.0.1:2")
-            store = committed(tmp_path / "state", targets, with_queues)
-            async with in_sync(store, ["leaf1"]) as supervisor:
-                once = list(told)
-                link = supervisor.links["leaf1"]
-                link.tell(m.StreamLost(link.machine.connection, "the test says so"))
-                await until(lambda: link.machine.connections_lost == 1)
-                await until(lambda: supervisor.states()["leaf1"] is State.IN_SYNC)
-            return once, told
-
-    once, twice = asyncio.run(work())
-    ports = [port.number for port in TOPOLOGY.switches["leaf1"].ports]
-    assert once == [("leaf1", {port: Bmv2QueueValues(1024, 0) for port in ports})]
-    assert twice == once * 2
+    with LocalFabric(TOPOLOGY) as fabric:
+        targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
+        targets["leaf1"] = Target(fabric.targets["leaf1"], thrift="127.0.0.1:2")
+        async with in_sync(committed(tmp_path / "state", targets, with_queues), ["leaf1"]) as supervisor:
+            ports = [port.number for port in TOPOLOGY.switches["leaf1"].ports]
+            once = [("leaf1", {port: Bmv2QueueValues(1024, 0) for port in ports})]
+            assert told == once
+            link = supervisor.links["leaf1"]
+            link.tell(m.StreamLost(link.machine.connection, "the test says so"))
+            await until(lambda: link.machine.connections_lost == 1)
+            await until(lambda: supervisor.states()["leaf1"] is State.IN_SYNC)
+    assert told == once * 2
 
 
 async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
@@ -167,7 +159,7 @@ async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_
         await until(lambda: not of.folder_readable)
         (tmp_path / "controllers").rename(of.store.folder / "controllers")
         await until(lambda: of.folder_readable)
-    told = [line for line in lines() if line["event"].startswith("state_")]
+    told = lines("state_unreadable", "state_readable_again")
     assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"] * 2
     assert "current: damaged" in told[0]["reason"]
     assert "controllers: cannot be read: No such file or directory" in told[2]["reason"]
@@ -183,7 +175,7 @@ async def test_controller_registers_in_the_folder_that_replaced_its_own_and_enfo
         (tmp_path / "another").rename(folder)
         await until(lambda: set(of.store.controllers()) == {10})
         await until(lambda: all(of.counts.restores[name].by_cause["entries"] == 1 for name in targets))
-    first, *then = (line["event"] for line in lines() if line["event"] in ("revision", "state_replaced"))
+    first, *then = (line["event"] for line in lines("revision", "state_replaced"))
     # A look that is under way reads the new revision first.
     assert first == "revision" and sorted(then) == ["revision", "state_replaced"]
 

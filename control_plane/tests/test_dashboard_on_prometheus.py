@@ -1,11 +1,10 @@
 """The dashboard's queries and the alert rules, on a real Prometheus that scrapes a real controller."""
 
+import contextlib
 import json
 import re
 import shutil
-import signal
 import subprocess
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -15,11 +14,12 @@ from typing import Any
 import pytest
 import yaml
 from bmv2_process import free_port
-from controller_process import SECONDS, ControllerProcess
+from controller_process import ControllerProcess
 from eeon_control import config, operations, state, topology
 from revisions import done
 from switch_processes import meant_for, running
 from test_controller_dashboard import FOLDER, RULES, panels
+from waiting import SECONDS, wait_until
 
 pytestmark = pytest.mark.system
 
@@ -79,17 +79,12 @@ class Prometheus:
         result: list[Any] = self.get("query", query=re.sub(r"\$(switch|port)\b", ".*", text))["result"]
         return result
 
-    def wait_until_it_has_rates(self) -> None:
-        deadline = time.monotonic() + SECONDS
-        while True:
-            try:
-                if self.ask("count_over_time(eeon_port_energy_joules_total[1m]) >= 3"):
-                    return
-            except OSError:
-                pass  # It does not listen yet.
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, "no three samples of the exporter"
-            time.sleep(0.2)
+    def has_rates(self) -> bool:
+        """Returns whether it has three samples of the exporter."""
+        assert self.process.poll() is None, self.log.read_text()
+        with contextlib.suppress(OSError):  # It does not listen yet.
+            return bool(self.ask("count_over_time(eeon_port_energy_joules_total[1m]) >= 3"))
+        return False
 
 
 @pytest.fixture(scope="module")
@@ -102,19 +97,16 @@ def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
     with running("engine", fabric) as switches:
         wanted = config.overridden(config.load("drop_tail"), CLASSES)
         done(store, operations.apply, meant_for(switches, fabric, wanted))
-        controller = ControllerProcess(store.folder, "--metrics-address", "0")
-        found = None
-        try:
+        with ControllerProcess(store.folder, "--metrics-address", "0") as controller:
             address = str(controller.wait_for("metrics")["address"])
             controller.wait_for_all("in_sync", list(switches))
             found = Prometheus(folder, address.removeprefix("http://").partition("/")[0])
-            found.wait_until_it_has_rates()
-            yield found
-        finally:
-            if found is not None:
+            try:
+                wait_until(found.has_rates, "no three samples of the exporter")
+                yield found
+            finally:
                 found.process.kill()
                 found.process.wait(timeout=SECONDS)
-            controller.end(signal.SIGKILL)
 
 
 def test_every_panel_has_data(prometheus):
@@ -135,13 +127,10 @@ def test_panels_that_need_events_are_those_that_have_no_data(prometheus):
 
 
 def test_prometheus_takes_the_alert_rules_and_none_fires_while_all_is_well(prometheus):
-    deadline = time.monotonic() + SECONDS
-    while True:
-        rules = [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
-        if all(rule["health"] == "ok" for rule in rules):
-            break
-        assert time.monotonic() < deadline, [rule for rule in rules if rule["health"] != "ok"]
-        time.sleep(0.2)
+    def rules() -> list[dict[str, Any]]:
+        return [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
+
+    wait_until(lambda: all(rule["health"] == "ok" for rule in rules()), "a rule that it does not take")
     wanted = {rule["alert"] for group in RULES["groups"] for rule in group["rules"]}
-    assert {rule["name"] for rule in rules} == wanted
+    assert {rule["name"] for rule in rules()} == wanted
     assert not [alert["labels"] for alert in prometheus.get("alerts")["alerts"]]

@@ -26,7 +26,6 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from fault_fabric import NEW, OLD, TOPOLOGY, FaultyFabric, at, entries_of, next_id, primacy, write_as
 from revisions import done
-from switch_processes import running
 
 from ptf_tests.lib.p4rt_session import Failed
 
@@ -36,42 +35,14 @@ SWITCHES = list(TOPOLOGY.switches)  # leaf1, leaf2, spine1
 UPDATES_OF_LEAF = 6  # from OLD to NEW: AQM and EEE of three ports
 
 
-@pytest.fixture(scope="module")
-def faulty():
-    with running("engine", TOPOLOGY) as switches:
-        yield FaultyFabric(switches)
-
-
-@pytest.fixture(scope="module")
-def images(faulty, tmp_path_factory):
-    """Returns the entries of the switches without faults: (in OLD, in NEW)."""
-    store = state.StateStore.open(tmp_path_factory.mktemp("images") / "state")
-    faulty.apply(store, OLD)
-    old = faulty.image()
-    faulty.apply(store, NEW)
-    new = faulty.image()
-    assert all(old[name] != new[name] for name in SWITCHES)
-    return old, new
-
-
 @pytest.fixture
-def store(faulty, images, state_folder):
+def store(faulty, state_folder):
     """Returns the store; every switch is up and holds OLD, which is revision 1."""
     faulty.heal()
     store = state.StateStore.open(state_folder)
     faulty.apply(store, OLD)
     yield store
     faulty.heal()
-
-
-@pytest.fixture
-def old(images):
-    return images[0]
-
-
-@pytest.fixture
-def new(images):
-    return images[1]
 
 
 def read_until(stream: IO[str], text: str) -> None:
@@ -93,7 +64,7 @@ def read_until(stream: IO[str], text: str) -> None:
     ],
 )
 def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is_back(
-    faulty, store, old, step, switch
+    faulty, store, step, switch
 ):
     with pytest.raises(ApplyError) as error:
         faulty.apply(store, NEW, at(step, switch, faulty.switches["leaf2"].kill))
@@ -106,38 +77,36 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
     if (step, switch) == (Step.WRITTEN, "leaf2"):
         assert "at last contact it held the new configuration" in error.value.not_undone["leaf2"]
     for name in ("leaf1", "spine1"):
-        assert entries_of(faulty.switches[name]) == old[name]
+        assert entries_of(faulty.switches[name]) == faulty.images[OLD][name]
     # It restarts empty: the journal has its earlier state.
     faulty.switches["leaf2"].restart()
     [said] = faulty.settle(store)
     assert "every switch is as it was before; revision 1 is in force" in said
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     assert store.journal() is None
 
 
 @pytest.mark.parametrize("number", [1, 3, UPDATES_OF_LEAF])
-def test_switch_that_dies_at_an_update_undoes_the_others_and_is_brought_back(faulty, store, old, number):
+def test_switch_that_dies_at_an_update_undoes_the_others_and_is_brought_back(faulty, store, number):
     faulty.switches["leaf1"].dies_at_update(number)
     with pytest.raises(ApplyError, match=r"leaf1 .*it may hold part of the new configuration") as error:
         faulty.apply(store, NEW)
     assert re.match(r"leaf1 .*: did not answer a write: .*\(UNAVAILABLE\)", error.value.failures["leaf1"])
     assert set(error.value.undone) == {"leaf2", "spine1"}
-    faulty.heal()
-    faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.heals_to(OLD, store)
 
 
-def test_switch_that_restarts_at_once_is_undone_in_the_same_apply(faulty, store, old):
+def test_switch_that_restarts_at_once_is_undone_in_the_same_apply(faulty, store):
     restart = faulty.switches["leaf2"].restart
     with pytest.raises(ApplyError, match="every switch is as it was before") as error:
         faulty.apply(store, NEW, at(Step.WRITING, "leaf2", restart))
     assert not error.value.not_undone
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     assert store.journal() is None
 
 
 def test_first_switch_killed_while_the_program_is_loaded_leaves_the_others_without_entries(
-    faulty, state_folder, images
+    faulty, state_folder
 ):
     for one in faulty.switches.values():
         one.kill()
@@ -152,10 +121,10 @@ def test_first_switch_killed_while_the_program_is_loaded_leaves_the_others_witho
     [said] = faulty.settle(first)
     assert "no revision is in force yet" in said
     assert faulty.apply(first, OLD).revision.number == 1
-    assert faulty.image() == images[0]
+    assert faulty.holds(OLD)
 
 
-def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is_back(faulty, store, old):
+def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is_back(faulty, store):
     faulty.switches["spine1"].refuses_update(1)
     with pytest.raises(ApplyError, match="the table is full") as error:
         faulty.apply(store, NEW, at(Step.UNDOING, "leaf2", faulty.switches["leaf2"].kill))
@@ -166,22 +135,18 @@ def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is
         faulty.settle(store)
     with pytest.raises(FabricError, match="eeon config recover"):
         faulty.apply(store, NEW)  # the unfinished apply must be finished first
-    faulty.heal()
-    faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.heals_to(OLD, store)
 
 
 # -- a switch refuses one update of many ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "number"), [("leaf1", 1), ("spine1", 3)])
-def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(
-    faulty, store, old, name, number
-):
+def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(faulty, store, name, number):
     faulty.switches[name].refuses_update(number)
     with pytest.raises(ApplyError) as error:
         faulty.apply(store, NEW)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     assert list(error.value.failures) == [name]
     assert re.search(
         rf"{name} .*refused a write: modify port_\w+ port=\d: the table is full", str(error.value)
@@ -191,7 +156,7 @@ def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(
 
 
 def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_one(
-    faulty, store, old, monkeypatch
+    faulty, store, monkeypatch
 ):
     """The stream of the session that failed stays primary for as long as the undo takes."""
     really_close, kept = sessions.P4RuntimeSession.close, []
@@ -207,13 +172,13 @@ def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_
     faulty.switches["leaf1"].refuses_update(3, times=6)
     with pytest.raises(ApplyError, match="every switch is as it was before"):
         faulty.apply(store, NEW)
-    assert kept and faulty.image() == old
+    assert kept and faulty.holds(OLD)
 
 
 # -- the controller is killed ---------------------------------------------------------------------------------
 
 
-def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_which(faulty, store, old, new):
+def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_which(faulty, store):
     holds, ends = OLD, []
     for number in range(1, 100):
         before, other = store.current_number(), NEW if holds is OLD else OLD
@@ -221,7 +186,7 @@ def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_wh
         said = " ".join(faulty.settle(store))
         after = store.current_number()
         holds = other if after > before else holds
-        assert faulty.image() == (new if holds is NEW else old)
+        assert faulty.holds(holds)
         assert f"revision {after} is in force" in said or not said
         ends.append("forward" if after > before else "back")
         if code == 0:
@@ -235,16 +200,16 @@ def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_wh
 
 
 @pytest.mark.parametrize("above_ours", [0, 1])
-def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty, store, old, above_ours):
+def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty, store, above_ours):
     theirs = next_id()
     says = pytest.raises(FabricError, match=rf"leaf2 .*election id {theirs}\b.*takes the switches back")
     with primacy(faulty.switches["leaf2"], theirs), says:
         faulty.apply(store, NEW, election_id=theirs - above_ours)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     assert store.journal() is None
 
 
-def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(faulty, store, old):
+def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(faulty, store):
     """A larger election id appears between the journal and the first write: leaf2 refuses our writes."""
     theirs = next_id()
     with contextlib.ExitStack() as stack:
@@ -254,10 +219,10 @@ def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(fa
         with pytest.raises(ApplyError, match=rf"is not the primary.*election id {theirs} is") as error:
             faulty.apply(store, NEW, takes_over)
     assert "every switch is as it was before" in str(error.value)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
-def test_controller_that_takes_over_after_the_write_is_named_and_undone_when_it_has_gone(faulty, store, old):
+def test_controller_that_takes_over_after_the_write_is_named_and_undone_when_it_has_gone(faulty, store):
     theirs = next_id()
     faulty.switches["spine1"].refuses_update(1)
     with contextlib.ExitStack() as stack:
@@ -268,32 +233,32 @@ def test_controller_that_takes_over_after_the_write_is_named_and_undone_when_it_
             faulty.apply(store, NEW, takes_over)
         assert set(error.value.not_undone) == {"leaf2"}
     faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
-def test_apply_beside_the_controller_of_the_same_folder_takes_one_id_above_it(faulty, store, new):
+def test_apply_beside_the_controller_of_the_same_folder_takes_one_id_above_it(faulty, store):
     ours = next_id()
     with primacy(faulty.switches["leaf2"], ours), store.controller_lock(ours):
         faulty.apply(store, NEW)
-    assert faulty.image() == new
+    assert faulty.holds(NEW)
 
 
-def test_client_that_bid_the_largest_id_and_left_stops_no_apply_and_no_undoing(faulty, store, old, new):
+def test_client_that_bid_the_largest_id_and_left_stops_no_apply_and_no_undoing(faulty, store):
     leaf2 = faulty.switches["leaf2"]
     try:
         with primacy(leaf2, LARGEST):
             pass
         faulty.apply(store, NEW)
-        assert faulty.image() == new
+        assert faulty.holds(NEW)
         faulty.switches["spine1"].refuses_update(1)
         with pytest.raises(ApplyError, match="every switch is as it was before"):
             faulty.apply(store, OLD)
-        assert faulty.image() == new
+        assert faulty.holds(NEW)
     finally:
         leaf2.kill()  # it no longer accepts smaller ids
 
 
-def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_one(faulty, store, old):
+def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_one(faulty, store):
     leaf2 = faulty.switches["leaf2"]
     try:
         says = pytest.raises(
@@ -302,13 +267,13 @@ def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_o
         with primacy(leaf2, LARGEST), says as error:
             faulty.apply(store, NEW)
         assert "--election-id" not in str(error.value)
-        assert faulty.image() == old
+        assert faulty.holds(OLD)
     finally:
         leaf2.kill()
 
 
 def test_write_of_a_dead_controller_that_arrives_during_or_after_the_recovery_is_refused(
-    faulty, store, old, monkeypatch
+    faulty, store, monkeypatch
 ):
     """A request may be in flight for long. The recovery uses an election id that the request cannot have."""
     assert faulty.killed_controller(store, "journaled", 1) == -9
@@ -327,7 +292,7 @@ def test_write_of_a_dead_controller_that_arrives_during_or_after_the_recovery_is
     faulty.settle(store)
     assert len(arrived) == 1
     arrives()
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
 # -- a switch hangs ---------------------------------------------------------------------------------------------
@@ -335,7 +300,7 @@ def test_write_of_a_dead_controller_that_arrives_during_or_after_the_recovery_is
 
 @pytest.mark.parametrize("number", [1, UPDATES_OF_LEAF])
 def test_switch_that_does_not_answer_in_time_is_undone_when_it_has_accepted_the_writes_after_all(
-    faulty, store, old, answers_within, number
+    faulty, store, answers_within, number
 ):
     """The same as in a network that loses its answers, or parts."""
     answers_within(3.0)
@@ -346,36 +311,35 @@ def test_switch_that_does_not_answer_in_time_is_undone_when_it_has_accepted_the_
     assert set(error.value.undone) == {"leaf1", "spine1"}
     leaf2.continues()
     faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
 # -- a confirmation that does not come ----------------------------------------------------------------------------
 
 
-def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old):
+def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store):
     """Everything was written, but an apply without a visible end cannot be confirmed."""
     assert faulty.killed_controller(store, "written", 3, confirm_seconds=600) == -9
     faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
 @pytest.mark.usefixtures("hears_hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stopped(
-    faulty, store, old, new, tmp_path, number
+    faulty, store, tmp_path, number
 ):
-    arguments = [word for name in NEW for word in ("-c", name)]
-    with faulty.command(tmp_path, *arguments, "--confirm", "1h", stderr=subprocess.PIPE) as waiting:
+    with faulty.command(tmp_path, "--confirm", "1h", stderr=subprocess.PIPE) as waiting:
         read_until(waiting.stdout, "it goes back to revision 1 in 60 min")
         read_until(waiting.stderr, "leaf1: read back")
-        assert faulty.image() == new
+        assert faulty.holds(NEW)
         waiting.send_signal(number)
         read_until(waiting.stderr, "leaf1: written")
         waiting.send_signal(number)  # as a closed terminal and an impatient user do
         rest = waiting.stdout.read()
     assert waiting.returncode == 130
     assert "this is revision 3" in rest
-    assert faulty.image() == old and store.pending() is None
+    assert faulty.holds(OLD) and store.pending() is None
 
 
 def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
@@ -407,7 +371,7 @@ def stopped_while_leaf2_hangs(faulty: FaultyFabric, folder: Path) -> Iterator[su
     leaf2 = faulty.switches["leaf2"]
     leaf2.hangs_at_update(3)
     try:
-        with faulty.command(folder, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
+        with faulty.command(folder, stderr=subprocess.STDOUT) as command:
             read_until(command.stdout, "spine1: written")
             leaf2.wait_until_it_hangs()
             command.send_signal(signal.SIGINT)
@@ -417,7 +381,7 @@ def stopped_while_leaf2_hangs(faulty: FaultyFabric, folder: Path) -> Iterator[su
 
 
 def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_and_what_to_do(
-    faulty, store, old, tmp_path
+    faulty, store, tmp_path
 ):
     with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
         said = command.stdout.read()
@@ -429,21 +393,17 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
     )
     assert found and "Traceback" not in said, said
     assert store.journal() is not None
-    faulty.heal()
-    faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.heals_to(OLD, store)
 
 
-def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, store, old, tmp_path):
+def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, store, tmp_path):
     with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
         read_until(command.stdout, "leaf1: as before")
         command.send_signal(signal.SIGINT)
         said = command.stdout.read()
     assert command.returncode == 130
     assert f"The journal in {store.folder} is kept: `eeon config recover` restores them" in said, said
-    faulty.heal()
-    faulty.settle(store)
-    assert faulty.image() == old
+    assert faulty.heals_to(OLD, store)
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -468,10 +428,10 @@ def test_command_that_is_stopped_says_which_revision_is_in_force_if_it_changed_t
 # -- output that nobody reads -----------------------------------------------------------------------------------
 
 
-def test_apply_whose_messages_nobody_reads_configures_the_fabric(faulty, store, new, tmp_path):
+def test_apply_whose_messages_nobody_reads_configures_the_fabric(faulty, store, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)  # as after `2>&1 | head -1`
-    with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=writer) as command:
+    with faulty.command(tmp_path, stderr=writer) as command:
         os.close(writer)
         try:
             said, _ = command.communicate(timeout=60)
@@ -479,45 +439,46 @@ def test_apply_whose_messages_nobody_reads_configures_the_fabric(faulty, store, 
             command.kill()
             raise
     assert command.returncode == 0 and "this is revision 2" in said
-    assert faulty.image() == new and store.journal() is None
+    assert faulty.holds(NEW) and store.journal() is None
 
 
 def test_apply_whose_outcome_cannot_be_written_says_so_and_still_waits_for_its_confirmation(
-    faulty, store, old, tmp_path
+    faulty, store, tmp_path
 ):
-    with open("/dev/full", "w") as full:
-        arguments = ("-q", "-c", NEW[0], "-c", NEW[1], "--confirm", "1s")
-        with faulty.command(tmp_path, *arguments, stdout=full, stderr=subprocess.PIPE) as command:
-            said = command.stderr.read()
+    with (
+        Path("/dev/full").open("w") as full,
+        faulty.command(tmp_path, "-q", "--confirm", "1s", stdout=full, stderr=subprocess.PIPE) as command,
+    ):
+        said = command.stderr.read()
     assert command.returncode == 1 and "Traceback" not in said, said
     assert "revision 2 was rolled back; revision 3 is in force" in said
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
 
 
 @pytest.mark.parametrize(("closed", "code", "said"), [("/dev/full", 1, "No space left"), (None, 0, "")])
 def test_apply_without_a_place_for_its_outcome_ends_without_a_traceback(
-    faulty, store, new, tmp_path, closed, code, said
+    faulty, store, tmp_path, closed, code, said
 ):
     (tmp_path / "run").write_text('exec "$@" >' + (closed or "&-"))
-    words = ["sh", tmp_path / "run", *faulty.words(tmp_path, "-q", "-c", NEW[0], "-c", NEW[1])]
+    words = ["sh", tmp_path / "run", *faulty.words(tmp_path, "-q")]
     ended = subprocess.run(words, capture_output=True, text=True)
     assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
     assert said in ended.stderr
-    assert faulty.image() == new
+    assert faulty.holds(NEW)
 
 
-def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, old, tmp_path):
+def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         silent.settimeout(60)
         leaf2 = f"127.0.0.1:{silent.getsockname()[1]}"
-        with faulty.command(tmp_path, "-c", NEW[0], stderr=subprocess.STDOUT, leaf2=leaf2) as command:
+        with faulty.command(tmp_path, stderr=subprocess.STDOUT, leaf2=leaf2) as command:
             connection, _ = silent.accept()
             command.send_signal(signal.SIGINT)
             said = command.stdout.read()
             connection.close()
     assert command.returncode == 130
     assert said.endswith("stopped\nnothing was written to any switch\n"), said
-    assert faulty.image() == old and store.journal() is None
+    assert faulty.holds(OLD) and store.journal() is None
 
 
 @pytest.mark.parametrize(
@@ -544,12 +505,12 @@ def test_apply_that_fails_by_itself_as_it_is_stopped_says_how_it_left_the_switch
 # -- and a rollback is an apply like any other ----------------------------------------------------------------------
 
 
-def test_rollback_that_fails_leaves_the_fabric_in_the_newer_configuration(faulty, store, old, new):
+def test_rollback_that_fails_leaves_the_fabric_in_the_newer_configuration(faulty, store):
     faulty.apply(store, NEW)
     faulty.switches["leaf1"].refuses_update(2)
     with pytest.raises(ApplyError, match="as it was before"):
         done(store, operations.rollback)
-    assert faulty.image() == new and store.current_number() == 2
+    assert faulty.holds(NEW) and store.current_number() == 2
     outcome = done(store, operations.rollback)
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     assert (outcome.revision.number, outcome.revision.action) == (3, "rollback to 1")

@@ -14,18 +14,11 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from controller_process import ControllerProcess
 from eeon_control.fabric.progress import Step, nobody
-from fault_fabric import NEW, OLD, TOPOLOGY, FaultyFabric, at
-from switch_processes import running
+from fault_fabric import NEW, OLD, at
 
 pytestmark = pytest.mark.system
 
 PAGE = 4096
-
-
-@pytest.fixture(scope="module")
-def faulty():
-    with running("engine", TOPOLOGY) as switches:
-        yield FaultyFabric(switches)
 
 
 @pytest.fixture
@@ -69,7 +62,6 @@ def fill(disk: Path, pages: int) -> Path:
 def test_disk_that_is_full_at_any_moment_of_an_apply_leaves_old_or_new_and_the_next_command_mends(
     faulty, store, disk, moment, files
 ):
-    old = faulty.image()
     full = set()
     for pages in range(60):
         if moment is None:
@@ -81,26 +73,25 @@ def test_disk_that_is_full_at_any_moment_of_an_apply_leaves_old_or_new_and_the_n
         except EeonError as error:
             [where] = re.findall(r"(\S+): cannot be written: No space left on device", str(error))
             full.add(Path(where).name)
-            assert faulty.image() == old, f"{pages} pages"
+            assert faulty.holds(OLD), f"{pages} pages"
             assert store.current_number() == before
         (disk / "filling").unlink()
         faulty.settle(store)
         assert store.journal() is None
         applied = store.current_number() > before
-        assert (faulty.image() != old) == applied
+        assert faulty.holds(NEW if applied else OLD)
         if applied:
             break
     assert applied and full & files, full
 
 
 def test_read_only_state_folder_can_be_looked_at_and_changes_nothing(faulty, store, disk, tmp_path):
-    old = faulty.image()
     subprocess.run(("mount", "-o", "remount,ro", disk), check=True)
-    with faulty.command(tmp_path, "-q", "-c", "mark_threshold", stderr=subprocess.STDOUT) as command:
+    with faulty.command(tmp_path, "-q", stderr=subprocess.STDOUT) as command:
         said = command.stdout.read()
     assert command.returncode == 1
     assert "Read-only file system" in said and "Traceback" not in said, said
-    assert faulty.image() == old
+    assert faulty.holds(OLD)
     for verb in ("history", "drift", "show"):
         eeon("config", verb, code=0)
 
@@ -112,9 +103,7 @@ def test_controller_on_a_read_only_state_folder_ends_and_says_why(faulty, store,
 
 
 def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, store, disk):
-    old = faulty.image()
-    controller = ControllerProcess(store.folder)
-    try:
+    with ControllerProcess(store.folder) as controller:
         controller.wait_for_all("in_sync", list(faulty.switches))
         fill(disk, 0)
         leaf2 = faulty.switches["leaf2"]
@@ -122,6 +111,4 @@ def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, stor
         controller.wait_for("disconnected", switch="leaf2")
         leaf2.restart()
         controller.wait_for("restored", switch="leaf2")
-        assert faulty.image() == old
-    finally:
-        controller.end()
+        assert faulty.holds(OLD)

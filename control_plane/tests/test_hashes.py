@@ -1,15 +1,12 @@
 """The pins with hashes equal those without, and are generated from pip's report."""
 
-import importlib.util
 import json
 import re
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
-ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("hashes", ROOT / ".ci" / "hashes.py")
-assert _spec is not None and _spec.loader is not None
-hashes = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(hashes)
+hashes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "hashes.py")))
 
 
 def test_every_pin_has_a_hash_and_nothing_else_has_one():

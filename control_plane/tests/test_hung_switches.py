@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from eeon_command import eeon, place
-from eeon_control import config, state, topology
+from eeon_control import config, state
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER
 from eeon_control.targets import Target
 from supervised import TOPOLOGY, committed
 
 pytestmark = pytest.mark.system
 
+DEAD = dict.fromkeys(TOPOLOGY.switches, "127.0.0.1:1")
 PLACE = ("-t", "leaf-spine-4", "-T", "targets.yaml")
 COMMANDS = [
     ("show", "fabric", *PLACE),
@@ -47,9 +48,8 @@ def a_switch_that_takes_no_connection() -> Iterator[str]:
 
 @pytest.mark.parametrize("command", [("show", "ports"), ("config", "plan", "-c", "drop_tail")])
 def test_a_switch_that_nothing_reaches_costs_a_command_one_deadline_and_no_more(tmp_path, command):
-    names = list(topology.load("leaf-spine-4").switches)
     with a_switch_that_takes_no_connection() as address:
-        options = place(tmp_path, dict.fromkeys(names, "127.0.0.1:1") | {"spine1": address})
+        options = place(tmp_path, DEAD | {"spine1": address})
         begun = time.monotonic()
         result = eeon(*command, *options)
         taken_seconds = time.monotonic() - begun
@@ -64,13 +64,12 @@ def test_a_switch_that_hangs_is_told_in_the_same_words_by_every_command(
     answers_within(0.3)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EEON_STATE", str(tmp_path / "state"))
-    names = list(topology.load("leaf-spine-4").switches)
-    with socket.create_server(
-        ("127.0.0.1", 0), backlog=200
-    ) as silent:  # accepts connections, and never answers
+    # It accepts connections, and never answers.
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        place(tmp_path, dict.fromkeys(names, "127.0.0.1:1") | {"spine1": address})
-        targets = {name: Target(address if name == "spine1" else "127.0.0.1:1") for name in TOPOLOGY.switches}
+        addresses = DEAD | {"spine1": address}
+        place(tmp_path, addresses)
+        targets = {name: Target(at) for name, at in addresses.items()}
         committed(tmp_path / "state", targets, config.load("drop_tail"))
         state.StateStore.open(tmp_path / "other")
         for command in COMMANDS:

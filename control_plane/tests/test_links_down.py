@@ -53,9 +53,8 @@ def store(tmp_path, switches, monkeypatch):
 
 @pytest.fixture
 def controller(store):
-    started = ControllerProcess(store.folder)
-    yield started
-    started.end(signal.SIGKILL)
+    with ControllerProcess(store.folder) as started:
+        yield started
 
 
 def eeon(*words: str) -> dict:
@@ -114,12 +113,9 @@ def test_controller_that_starts_while_a_link_is_down_puts_no_dead_next_hop_back(
         found = [(name, one["match"]) for name, of in drift["switches"].items() for one in of["changes"]]
         assert found == [("leaf1", "port=400")] and len(drift["withdrawn"]) == 3, drift
         run(write(switches["leaf1"].address, Change(ChangeKind.DELETE, FOREIGN, None)))
-        second = ControllerProcess(store.folder)
-        try:
+        with ControllerProcess(store.folder) as second:
             second.wait_for_all("in_sync", NAMES)
             assert not second.events("writing")
-        finally:
-            second.end(signal.SIGKILL)
     finally:
         switches["spine1"].set_link(LOST, up=True)
 

@@ -16,19 +16,11 @@ from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases
 from hypothesis import given
 from hypothesis import strategies as st
+from planned import SIXTEEN
 
 NS = Duration.parse("1ns")
 
 CONFIG = bases(Path(__file__).parent / "expected" / "entries.yaml")["red"]
-
-
-def wide(leaves: int) -> topology.Topology:
-    """Returns a fabric with four spines."""
-    return topology.from_text(
-        "name: wide\n"
-        "defaults: {rate: 10Gbps, delay: 500ns}\n"
-        f"leaf_spine: {{leaves: {leaves}, hosts_per_leaf: 1, spines: 4}}\n"
-    )
 
 
 def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):
@@ -39,8 +31,8 @@ def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(mon
         "_distances_to",
         lambda router, group: asked.append([leaf.name for leaf in group.leaves]) or real(router, group),
     )
-    plan.intended(wide(6), config.load("drop_tail"), NS)
-    assert asked == [[f"leaf{number}" for number in range(1, 7)]]
+    plan.intended(SIXTEEN, config.load("drop_tail"), NS)
+    assert asked == [[f"leaf{number}" for number in range(1, 13)]]
 
 
 @st.composite
@@ -119,9 +111,9 @@ def test_next_hops_are_the_ports_that_lead_one_hop_closer(fabric, limit):
 
 def test_with_fewer_paths_than_there_are_all_of_them_still_serve():
     wanted = config.overridden(config.load("drop_tail"), {"routing.max_paths": 2})
-    entries = plan.intended(wide(9), wanted, NS)["leaf1"]
+    entries = plan.intended(SIXTEEN, wanted, NS)["leaf1"]
     remote = [entry for entry in entries if entry.table == "ipv4_route" and len(entry.actions) == 2]
-    assert len(remote) == 8
+    assert len(remote) == 11
     ports = {dict(action.params)["port"] for entry in remote for action in entry.actions}
     assert ports == {2, 3, 4, 5}
 

@@ -13,19 +13,14 @@ from bmv2_process import start_bmv2
 from eeon_command import eeon
 from eeon_control import config, fabric, topology
 from eeon_control.errors import FabricError
+from eeon_control.fabric import FabricPlan
 from eeon_control.targets import Target
 from eeon_control.tls import Tls
-from engine_switches import ONE_SWITCH, TICK_PS
+from engine_switches import ONE_SWITCH, TICK_PS, engine, p4runtime
 
 pytestmark = pytest.mark.system
 
-engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-
-
-@pytest.fixture(scope="module")
-def one_switch():
-    return topology.from_text(ONE_SWITCH, "one-switch.yaml")
+FABRIC = topology.from_text(ONE_SWITCH, "one-switch.yaml")
 
 
 @contextlib.contextmanager
@@ -41,42 +36,44 @@ def tls(keys: Path, who: str | None = "controller", ca: str = "ca", name: str | 
     return Tls(keys / f"{ca}.pem", *own, name)
 
 
-def failure(one_switch, address: str, protection: Tls | None) -> str:
+def plan(address: str, protection: Tls | None, tick_ps: int = TICK_PS) -> FabricPlan:
     targets = {"leaf1": Target(address, 1, protection)}
+    return fabric.plan_sync(FABRIC, config.load("drop_tail"), targets, tick_ps)
+
+
+def apply(address: str, protection: Tls | None, tick_ps: int = TICK_PS) -> None:
+    """Applies a configuration, which is then held."""
+    targets = {"leaf1": Target(address, 1, protection)}
+    fabric.apply_sync(FABRIC, config.load("drop_tail"), targets, tick_ps)
+    assert plan(address, protection, tick_ps).is_empty
+
+
+def failure(address: str, protection: Tls | None) -> str:
     with pytest.raises(FabricError) as reading:
-        fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+        plan(address, protection)
     with pytest.raises(FabricError) as writing:
-        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+        apply(address, protection)
     assert str(reading.value) == str(writing.value), "who reads and who writes are told the same"
     return str(reading.value)
 
 
-def test_a_controller_with_its_certificate_is_served(one_switch, keys):
+@pytest.mark.parametrize(("own", "name"), [("switch", None), ("named", "leaf1.example.net")])
+def test_a_controller_with_its_certificate_is_served_also_by_a_name_that_is_given(keys, own, name):
+    with served(keys, own) as address:
+        apply(address, tls(keys, name=name))
+
+
+def test_without_a_certificate_nothing_is_read_or_written(keys):
     with served(keys) as address:
-        targets = {"leaf1": Target(address, 1, tls(keys))}
-        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
-        assert fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS).is_empty
-
-
-def test_the_name_in_the_certificate_may_be_given(one_switch, keys):
-    with served(keys, "named") as address:
-        targets = {"leaf1": Target(address, 1, tls(keys, name="leaf1.example.net"))}
-        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
-
-
-def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
-    with served(keys) as address:
-        said = failure(one_switch, address, tls(keys, None))
+        said = failure(address, tls(keys, None))
         assert "requires a certificate of the controller (mutual TLS) and got none; set `certificate`" in said
-        plain = failure(one_switch, address, None)
+        plain = failure(address, None)
         assert "the switch requires TLS, but this connection has none; set `tls`" in plain
         # The switch still has no program: a client without a certificate had no effect.
-        targets = {"leaf1": Target(address, 1, tls(keys))}
-        found = fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
-        assert found.switches["leaf1"].push_pipeline
+        assert plan(address, tls(keys)).switches["leaf1"].push_pipeline
 
 
-MUTUAL, ONE_SIDED = {}, {"mutual": False}
+ONE_SIDED = {"mutual": False}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +96,7 @@ MUTUAL, ONE_SIDED = {}, {"mutual": False}
         ),
         (
             "switch",
-            MUTUAL,
+            {},
             {"who": "stranger"},
             "does not accept the controller's certificate {keys}/stranger.pem",
         ),
@@ -107,23 +104,23 @@ MUTUAL, ONE_SIDED = {}, {"mutual": False}
     ],
 )
 def test_a_switch_that_trusts_nobody_or_is_not_trusted_is_not_spoken_to(
-    one_switch, keys, own, served_with, protection, says
+    keys, own, served_with, protection, says
 ):
     with served(keys, own, **served_with) as address:
-        said = failure(one_switch, address, tls(keys, **protection))
+        said = failure(address, tls(keys, **protection))
     assert says.format(keys=keys) in said
     assert said.startswith(f"leaf1 ({address}, device id 1): ")
 
 
-def test_a_key_is_checked_before_anything_is_sent(one_switch, keys, tmp_path):
+def test_a_key_is_checked_before_anything_is_sent(keys, tmp_path):
     mixed = Tls(keys / "ca.pem", keys / "controller.pem", keys / "stranger.key")
-    assert "the key does not match the certificate" in failure(one_switch, "127.0.0.1:1", mixed)
+    assert "the key does not match the certificate" in failure("127.0.0.1:1", mixed)
     # Its permissions may have been widened later.
     key = tmp_path / "controller.key"
     shutil.copy(keys / "controller.key", key)
     key.chmod(0o644)
     protection = Tls(keys / "ca.pem", keys / "controller.pem", key)
-    assert f"(mode 0644): chmod 600 {key}" in failure(one_switch, "127.0.0.1:1", protection)
+    assert f"(mode 0644): chmod 600 {key}" in failure("127.0.0.1:1", protection)
 
 
 def test_no_output_error_or_json_has_a_key_in_it(keys, tmp_path):
@@ -150,14 +147,11 @@ def test_no_output_error_or_json_has_a_key_in_it(keys, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH")
-def test_bmv2_gives_nothing_to_a_controller_without_a_certificate(one_switch, keys, tmp_path):
+def test_bmv2_gives_nothing_to_a_controller_without_a_certificate(keys, tmp_path):
     options = ["--grpc-server-ssl", "--grpc-server-with-client-auth"]
     options += [f"--grpc-server-cacert={keys}/ca.pem", f"--grpc-server-cert={keys}/switch.pem"]
     options += [f"--grpc-server-key={keys}/switch.key"]
     with start_bmv2(tmp_path, grpc_options=options) as bmv2:
-        targets = {"leaf1": Target(bmv2.address, 1, tls(keys))}
-        tick = 1_000_000
-        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, tick)
-        assert fabric.plan_sync(one_switch, config.load("drop_tail"), targets, tick).is_empty
-        assert "mutual TLS" in failure(one_switch, bmv2.address, tls(keys, None))
-        assert "requires TLS" in failure(one_switch, bmv2.address, None)
+        apply(bmv2.address, tls(keys), 1_000_000)
+        assert "mutual TLS" in failure(bmv2.address, tls(keys, None))
+        assert "requires TLS" in failure(bmv2.address, None)

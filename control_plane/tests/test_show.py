@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from click.testing import Result
 from deeds import World
 from eeon_command import at_terminal, eeon, place
 from eeon_control import topology, views
@@ -35,55 +34,43 @@ def world(tmp_path, switches4, monkeypatch):
     return found
 
 
-class Shown:
-    """`eeon show` of the world's switches."""
-
-    def __init__(self, world: World) -> None:
-        self.options = place(world.folder, world.fabric.targets)
-
-    def show(self, *words: str, code: int | None = None) -> Result:
-        return eeon("show", *words, *self.options, code=code)
-
-    def document(self, *words: str) -> dict:
-        return json.loads(self.show(*words, "-o", "json").stdout)
-
-
 @pytest.fixture
-def fabric(world):
-    return Shown(world)
+def options(world):
+    return place(world.folder, world.fabric.targets)
 
 
-def test_time_since_clear_is_not_that_of_a_clock_that_was_set(fabric, monkeypatch):
-    eeon("clear", "counters", *fabric.options)
+def test_time_since_clear_is_not_that_of_a_clock_that_was_set(options, monkeypatch):
+    eeon("clear", "counters", *options)
     path = baselines.path_of("leaf-spine-4")
     file = json.loads(path.read_text())
     file["taken_at"]["wall_seconds"] -= 3600
     path.write_text(json.dumps(file))
     passed = []
     monkeypatch.setattr(watch, "restarted", lambda *_, passed_us: passed.append(passed_us) or [])
-    fabric.document("ecn")
+    eeon("show", "ecn", *options)
     assert passed[0] < 3600 * 10**6
     # Version 0.1.0 wrote the time of day alone.
     file["taken_at"] = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     path.write_text(json.dumps(file))
-    fabric.document("ecn")
+    eeon("show", "ecn", *options)
     assert passed[1] >= 3600 * 10**6
 
 
-def test_the_baseline_is_for_its_owner_alone_and_a_damaged_one_is_told(fabric):
-    eeon("clear", "counters", *fabric.options)
+def test_the_baseline_is_for_its_owner_alone_and_a_damaged_one_is_told(options):
+    eeon("clear", "counters", *options)
     path = baselines.path_of("leaf-spine-4")
     assert path.stat().st_mode & 0o077 == 0 and path.parent.stat().st_mode & 0o077 == 0
     path.write_text('{"taken_at": 3')
-    result = fabric.show("ecn", code=1)
+    result = eeon("show", "ecn", *options, code=1)
     assert f"{path}: is not what `eeon clear counters` writes" in result.stderr
-    fabric.show("ecn", "--raw", code=0)
+    eeon("show", "ecn", "--raw", *options, code=0)
 
 
-def test_a_rate_is_what_happened_in_between_by_the_second(world, fabric, monkeypatch):
+def test_a_rate_is_what_happened_in_between_by_the_second(world, options, monkeypatch):
     monkeypatch.setattr(watch, "sleep", partial(wait, world))
     world.meanwhile = [{"counts": {"leaf1 3 data forwarded": [1010, 1_515_000]}}]
-    (row,) = fabric.document("ports", "--rate", "5s", "--port", "leaf1:3")["rows"]
+    shown = eeon("show", "ports", "--rate", "5s", "--port", "leaf1:3", "-o", "json", *options)
+    (row,) = json.loads(shown.stdout)["rows"]
     assert "sent_packets" not in row
     assert row["sent_bytes_per_s"] == pytest.approx(1500 * row["sent_packets_per_s"])
     assert row["sent_packets_per_s"] > 0 and row["received_packets_per_s"] == 0
@@ -91,7 +78,7 @@ def test_a_rate_is_what_happened_in_between_by_the_second(world, fabric, monkeyp
     assert row["utilisation_share"] == pytest.approx(bits_per_s / row["rate_bps"])
 
 
-def test_top_goes_on_until_it_is_stopped(fabric, monkeypatch):
+def test_top_goes_on_until_it_is_stopped(options, monkeypatch):
     turns = []
 
     def sleep(seconds: float) -> None:
@@ -100,7 +87,7 @@ def test_top_goes_on_until_it_is_stopped(fabric, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(watch, "sleep", sleep)
-    printed = eeon("top", "--interval", "7s", "--json", *fabric.options, code=0).stdout
+    printed = eeon("top", "--interval", "7s", "--json", *options, code=0).stdout
     assert turns == [7.0, 7.0, 7.0] and len(printed.splitlines()) == 2
 
 
@@ -111,53 +98,53 @@ def test_without_a_topology_and_without_a_fabric_it_asks_which(monkeypatch, tmp_
     assert "which fabric? give -t or --state (nothing was applied yet)" in shown.stderr
 
 
-def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
-    screen = screen_of(fabric, 120, "queues", "--watch", "0.1s", "--count", "2")
+def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(options):
+    screen = screen_of(options, 120, "queues", "--watch", "0.1s", "--count", "2")
     assert "\x1b[?1049h" in screen and "\x1b[?1049l" in screen  # xterm's alternate screen, on and off
     assert "leaf1:3" in screen and "97.5KB" in screen and "Ctrl-C ends" in screen
 
 
-def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
+def screen_of(options, columns: int, *arguments: str, **variables: str) -> str:
     """Returns all output to a terminal of this width."""
-    screen, code = at_terminal("show", *arguments, *fabric.options, columns=columns, **variables)
+    screen, code = at_terminal("show", *arguments, *options, columns=columns, **variables)
     assert code == 0
     return screen
 
 
-def on_terminal(fabric, columns: int, *arguments: str) -> list[str]:
+def on_terminal(options, columns: int, *arguments: str) -> list[str]:
     """Returns the lines that a terminal of this width shows, without styles."""
-    screen = screen_of(fabric, columns, *arguments)
+    screen = screen_of(options, columns, *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
 
 
 @pytest.mark.parametrize("columns", [80, 60])
-def test_on_a_narrow_terminal_keys_stay_whole_and_what_is_left_out_is_named(fabric, columns):
+def test_on_a_narrow_terminal_keys_stay_whole_and_what_is_left_out_is_named(options, columns):
     for view, key in (("ports", "spine2:2"), ("eee", "spine2:2"), ("routes", "fd00:0:0:2::1/128")):
-        lines = on_terminal(fabric, columns, view)
+        lines = on_terminal(options, columns, view)
         assert all(len(line) <= columns for line in lines), lines
         assert any(key in line for line in lines), lines
-    lines = on_terminal(fabric, columns, "ports")
+    lines = on_terminal(options, columns, "ports")
     assert "dropped" in lines[1] and "delay" not in lines[1]
     assert ("peer" in lines[1]) == (columns == 80), "delay goes before peer"
     words = " ".join(line.strip() for line in lines)
     assert re.search("columns left out, terminal too narrow: [a-z, ]*delay[a-z, ]*; --json has all", words)
 
 
-def test_a_wide_terminal_shows_every_column(fabric):
-    lines = on_terminal(fabric, 160, "ports")
+def test_a_wide_terminal_shows_every_column(options):
+    lines = on_terminal(options, 160, "ports")
     assert "delay" in lines[1] and "left out" not in "".join(lines)
 
 
-def test_drops_marks_and_states_have_colours_on_a_terminal_that_wants_them(fabric):
+def test_drops_marks_and_states_have_colours_on_a_terminal_that_wants_them(options):
     ports, ecn, states, counts = (
-        screen_of(fabric, 160, view) for view in ("ports", "ecn", "fabric", "counters")
+        screen_of(options, 160, view) for view in ("ports", "ecn", "fabric", "counters")
     )
     assert f"{RED}      2{RESET}" in ports and RED not in ports.partition("leaf1:3")[0]
     assert f"{YELLOW}     4{RESET}" in ecn and GREEN in states and RED not in states
     assert f"{RED}tail_dropped" in counts and f"{YELLOW}marked" in counts
     assert f"{RED}marked" not in counts and f"{RED}forwarded" not in counts
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen_of(fabric, 160, "ports", NO_COLOR="1"))
-    assert "\x1b" not in fabric.show("ports").stdout
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen_of(options, 160, "ports", NO_COLOR="1"))
+    assert "\x1b" not in eeon("show", "ports", *options).stdout
 
 
 @pytest.mark.parametrize("make", [pfc, qcn])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import config, sonic, topology
 from eeon_control.cli import main
 from eeon_control.errors import EeonError, InputError
@@ -54,6 +55,12 @@ def read(content: object) -> sonic.Database:
     return sonic.parse(json.dumps(content).encode(), "config_db.json")
 
 
+def patched(database: sonic.Database) -> dict[str, dict]:
+    """Returns the patch of what is imported from a database."""
+    value, _ = sonic.import_(database, LEAF1)
+    return sonic.export(database, config.from_value(value, "imported"), LEAF1, source="imported")
+
+
 def problems(text: bytes) -> list[str]:
     """Returns the refusals of an import, without the file's name."""
     with pytest.raises(InputError) as caught:
@@ -71,9 +78,7 @@ def test_what_is_not_read_refuses_no_file():
 
 def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
     """The fields of a profile: today's WRED, by colour, and `ecn`."""
-    value, _ = sonic.import_(read(tables()), LEAF1)
-    patch = sonic.export(read(tables()), config.from_value(value, "imported"), LEAF1, source="imported")
-    ((_, profile),) = patch["WRED_PROFILE"].items()
+    ((_, profile),) = patched(read(tables()))["WRED_PROFILE"].items()
     assert set(profile) == {*SHIPPED}
 
 
@@ -170,39 +175,30 @@ def _of_ports(content: dict[str, object]) -> dict[str, tuple[object, object]]:
 
 @given(_databases())
 def test_what_is_imported_and_exported_again_is_the_same(content: dict[str, object]):
-    database = read(content)
-    value, _ = sonic.import_(database, LEAF1)
-    patch = sonic.export(database, config.from_value(value, "imported"), LEAF1, source="imported")
-    assert _of_ports(patch) == _of_ports(content)
+    assert _of_ports(patched(read(content))) == _of_ports(content)
 
 
 def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     file = tmp_path / "config_db.json"
     file.write_text(json.dumps(tables()))
-    run = CliRunner().invoke
     where = ["-t", "leaf-spine-4", "--switch", "leaf1"]
-    done = run(main, ["sonic", "import", str(file), *where])
-    assert done.exit_code == 0, done.output
-    piped = run(main, ["sonic", "import", "-", *where], input=file.read_bytes())
+    done = eeon("sonic", "import", str(file), *where, code=0)
+    piped = CliRunner().invoke(main, ["sonic", "import", "-", *where], input=file.read_bytes())
     assert piped.stdout == done.stdout
     (tmp_path / "sonic.yaml").write_text(done.stdout)
     assert yaml.safe_load(done.stdout)["ports"]["leaf1:1"] == {"queue": "AZURE_LOSSLESS"}
     # The other switches need their queues, too.
     (tmp_path / "rest.yaml").write_text("roles: {spine: {queue: AZURE_LOSSLESS}}\n")
     configs = ["-c", str(tmp_path / "sonic.yaml"), "-c", str(tmp_path / "rest.yaml")]
-    done = run(main, ["sonic", "export", str(file), *configs, *where, "--queue", "3"])
-    assert done.exit_code == 0, done.output
+    done = eeon("sonic", "export", str(file), *configs, *where, "--queue", "3", code=0)
     patch = json.loads(done.stdout)
     assert patch["WRED_PROFILE"] == {"AZURE_LOSSLESS": SHIPPED}
     assert patch["QUEUE"]["Ethernet0|3"] == {"wred_profile": "AZURE_LOSSLESS"}
-    other = run(main, ["sonic", "export", str(file), *configs, *where])
+    other = eeon("sonic", "export", str(file), *configs, *where)
     note = "note: the switch has settings for queue 3, and the patch is for queue 0: if packets do not"
     assert (note in done.stderr, note in other.stderr) == (False, True)
-    done = run(main, ["sonic", "import", str(file), "-t", "leaf-spine-4", "--switch", "leaf9"])
-    assert done.exit_code == 1
-    assert "--switch: leaf9: is not a switch of the topology (did you mean leaf2?)" in " ".join(
-        done.output.split()
-    )
+    done = eeon("sonic", "import", str(file), "-t", "leaf-spine-4", "--switch", "leaf9", code=1)
+    assert "--switch: leaf9: is not a switch of the topology (did you mean leaf2?)" in done.output
 
 
 @pytest.mark.system
@@ -212,8 +208,7 @@ def test_libyang_accepts_a_patch_and_refuses_one_with_a_field_that_sonic_does_no
     if models is None or not yang.is_installed():
         pytest.skip("SONIC_YANG_MODELS names no folder of SONiC's YANG models, or yanglint is not on PATH")
     database = read(tables())
-    value, _ = sonic.import_(database, LEAF1)
-    patch = sonic.export(database, config.from_value(value, "imported"), LEAF1, source="imported")
+    patch = patched(database)
     if is_right:
         sonic.check(patch, database, Path(models))
         return

@@ -22,20 +22,14 @@ from eeon_control.plan import intended
 from eeon_control.state import clock, folder
 from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
-from eeon_control.targets import Targets
 from finsy.proto import p4r
-from revisions import commit
+from revisions import commit, meant
 
 TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
 
 
-def meant(*names: str) -> state.Intended:
-    targets = Targets.from_value({"tick": "1ns", "switches": TARGETS}, "test")
-    return state.Intended(topology.load("leaf-spine-4"), config.load(*names), targets)
-
-
 def intent(*names: str) -> state.Intent:
-    return state.Intent.of(meant(*names))
+    return state.Intent.of(meant(topology.load("leaf-spine-4"), names, TARGETS))
 
 
 def begin(store, before: dict[str, Snapshot]) -> None:
@@ -95,8 +89,8 @@ def test_running_controllers_are_known_by_their_election_ids(store):
 
 
 def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
-    before = meant("red_ack_syn", "eee_120us100")
-    entries = list(intended(before.topology, before.config, 1000)["leaf1"])
+    fabric = topology.load("leaf-spine-4")
+    entries = list(intended(fabric, config.load("red_ack_syn", "eee_120us100"), 1000)["leaf1"])
     pipeline = p4r.ForwardingPipelineConfig(p4_device_config=b"\xff\x00")
     other = Snapshot(False, [], pipeline, [p4r.Entity(table_entry=p4r.TableEntry(table_id=7))], may_keep=True)
     snapshots = {"leaf1": Snapshot(True, entries), "leaf2": Snapshot(False), "spine1": other}

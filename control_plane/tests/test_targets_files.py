@@ -52,23 +52,24 @@ def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o777])
 def test_a_key_that_others_may_read_or_change_is_refused_with_the_chmod_that_mends_it(tmp_path, mode):
     authority = certificates.identity(tmp_path, "ca")
-    own = certificates.identity(tmp_path, "controller", authority)
-    own.key.chmod(mode)
+    certificates.identity(tmp_path, "controller", authority)
+    key = tmp_path / "controller.key"
+    key.chmod(mode)
     text = "tick: 1ns\ntls: {ca: ca.pem, certificate: controller.pem, key: controller.key}\nswitches: {a: 'h:1', b: 'h:1'}\n"
     said = refusal(tmp_path, text)
     assert said == (
         f"{tmp_path}/targets.yaml:2: error: tls.key: controller.key: others may read or change this private "
-        f"key (mode {mode:04o}): chmod 600 {own.key}"
+        f"key (mode {mode:04o}): chmod 600 {key}"
     )
-    own.key.chmod(0o600)
-    assert load(tmp_path, text).switches["a"].tls.key == own.key
+    key.chmod(0o600)
+    assert load(tmp_path, text).switches["a"].tls.key == key
 
 
 def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(tmp_path):
     from cryptography.hazmat.primitives import serialization
 
     own = certificates.identity(tmp_path, "ca")
-    own.key.write_bytes(
+    (tmp_path / "ca.key").write_bytes(
         own.private.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,

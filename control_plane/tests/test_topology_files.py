@@ -5,25 +5,16 @@ from pathlib import Path
 
 import pytest
 from eeon_control import config, data, topology
-from eeon_control.errors import DataNotFound, InputError
+from eeon_control.errors import InputError
 from eeon_control.topology import phy
 from eeon_control.units import Duration
 from expected_rows import bases, value
 
 ROWS = Path(__file__).parent / "expected" / "topology.yaml"
-TINY = bases(ROWS)["tiny"]
 
 
 def test_every_topology_that_ships_has_a_row():
     assert data.names("topologies") == sorted(value(ROWS.read_text("utf-8"))["topologies that ship"]["rows"])
-
-
-def test_a_file_may_be_given_by_path(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text(TINY)
-    assert topology.load(path).name == "tiny"
-    with pytest.raises(DataNotFound, match="not one of the topologies that ship: flow-chasing-36, "):
-        topology.load("mine")
 
 
 def test_file_that_is_too_large_or_deep_or_not_text_is_refused(tmp_path):
@@ -36,8 +27,6 @@ def test_file_that_is_too_large_or_deep_or_not_text_is_refused(tmp_path):
     path.write_bytes(b"name: \xff\n")
     with pytest.raises(InputError, match="not UTF-8"):
         topology.load(path)
-    with pytest.raises(DataNotFound):
-        topology.load(tmp_path)
 
 
 def test_what_a_file_of_containerlab_assumes_is_a_warning_until_it_is_kept():

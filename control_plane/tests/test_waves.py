@@ -2,7 +2,6 @@
 
 import pytest
 from eeon_control import config, topology
-from eeon_control.errors import InputError
 from eeon_control.operations.partial import merged
 from eeon_control.plan.waves import waves
 from planned import SIXTEEN
@@ -44,9 +43,3 @@ def test_profiles_of_one_name_and_other_values_stand_beside_each_other():
     ]
     again = merged(mixed, new, FOUR, ["leaf2"])
     assert list(again.profiles.queue) == ["q", "q_2"]
-
-
-def test_what_is_the_whole_fabrics_cannot_be_one_switchs():
-    held = config.load("drop_tail")
-    with pytest.raises(InputError, match="--switch: error: routing: differs from the revision in force"):
-        merged(held, config.overridden(held, {"routing.seed": 7}), FOUR, ["leaf1"])
