@@ -114,33 +114,25 @@ class Stream:
 
 
 class Session:
-    """A separate device, its servicer, and its primary's stream."""
+    """A separate device, its servicer, and its primary's stream, which ends with the block."""
 
     def __init__(self, switch: Switch, pipeline: Pipeline | None) -> None:
         self.switch = switch
         self.device = Device(switch, pipeline)
         self.service = Service(self.device)
-        self._primary: Stream | None = None
-
-    def arbitrate(self) -> None:
-        """Makes this client primary."""
-        self._primary = Stream(self.service)
+        self.primary = Stream(self.service)
         update = p4r.MasterArbitrationUpdate(
             device_id=self.switch.device_id, election_id=U128.encode(ELECTION_ID)
         )
-        self._primary.send(p4r.StreamMessageRequest(arbitration=update))
-        status = self._primary.receive().arbitration.status
+        self.primary.send(p4r.StreamMessageRequest(arbitration=update))
+        status = self.primary.receive().arbitration.status
         require(status.code == rpc_code.OK, f"the only client is not primary: {status}")
 
-    def send(self, message: Any) -> None:
-        """Sends a message on the primary's stream."""
-        if self._primary is not None:
-            self._primary.send(message)
+    def __enter__(self) -> "Session":
+        return self
 
-    def close(self) -> None:
-        """Ends the primary's stream."""
-        if self._primary is not None:
-            self._primary.end()
+    def __exit__(self, *_: object) -> None:
+        self.primary.end()
 
     def sign(self, request: Any) -> None:
         """Makes a request the primary's."""
