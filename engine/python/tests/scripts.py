@@ -56,17 +56,7 @@ from eeon_engine.thrift.interface import simple_pre_lag, simple_switch, standard
 from finsy.proto import p4r, rpc_code
 from google.protobuf import text_format
 from made_frames import frame
-from p4rt_client import (
-    Client,
-    Failed,
-    Names,
-    failure,
-    p4info,
-    pipeline,
-    primary,
-    program_json,
-    without_struct,
-)
+from p4rt_client import Client, Failed, Names, failure, p4info, pipeline, program_json, without_struct
 
 from differential import thrift
 
@@ -124,7 +114,6 @@ def served(program: str) -> Iterator[Served]:
     switch = Switch(None if is_bare else Program(program_json(program)))
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serve(switch, p4info=None if is_bare else p4info(program)))
-        client = stack.enter_context(primary(server.address))
         own = stack.enter_context(thrift_server.serve(switch, "127.0.0.1:0"))
         of_thrift = stack.enter_context(thrift.Client(own.address))
 
@@ -132,6 +121,8 @@ def served(program: str) -> Iterator[Served]:
             made = Client(server.address, election_id=election_id, role=role)
             return stack.enter_context(contextlib.closing(made))
 
+        client = connect(1, "")
+        client.arbitrate()
         yield Served(switch, client, of_thrift, connect, {"primary": client})
 
 

@@ -25,8 +25,6 @@ pytestmark = pytest.mark.system
 COUNTERS = "interfaces/interface[name=port2]/state/counters"
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 STATUS = "interfaces/interface[name=*]/state/oper-status"
-OPERATIONAL = ("type", "oper-status", "ifindex", "id")
-JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
 
 
 @pytest.fixture
@@ -133,7 +131,9 @@ class Session:
             case "GONE":
                 self._switch.port_remove(int(where))
             case "GET":
-                asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))], encoding=PROTO)
+                asked = gnmi.GetRequest(
+                    path=[] if where == "-" else [path(where.strip("/"))], encoding=gnmi.PROTO
+                )
                 answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
                 return told(answer.notification[0])
             case "CAPABILITIES":

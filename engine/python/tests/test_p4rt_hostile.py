@@ -14,19 +14,7 @@ from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import (
-    INSERT,
-    Client,
-    Connect,
-    Failed,
-    Names,
-    codes,
-    entity_of,
-    exact,
-    failure,
-    p4info,
-    primary,
-)
+from p4rt_client import INSERT, Client, Connect, Failed, Names, codes, exact, failure, p4info, primary
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
@@ -104,15 +92,6 @@ def test_streams_that_never_speak_keep_nobody_out(connect: Connect, names: Names
     assert primary.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]
 
 
-def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
-) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
-    with serve(switch, p4info=p4info()) as quick:
-        said = "sent no MasterArbitrationUpdate"
-        failure(rpc_code.DEADLINE_EXCEEDED, said, clients(quick.address).receive)
-
-
 def begin(
     server: Server, method: str, channel: grpc.Channel | None = None
 ) -> tuple[grpc.Channel, grpc.Future]:
@@ -156,11 +135,14 @@ def test_requests_that_never_come_keep_nobody_out(
         channel.close()
 
 
-def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch
+def test_a_stream_and_a_request_that_never_come_are_given_up_when_their_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
 ) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.REQUEST_SECONDS", 0.2)
+    for name in ("FIRST_MESSAGE_SECONDS", "REQUEST_SECONDS"):
+        monkeypatch.setattr(f"eeon_engine.p4runtime.server.calls.{name}", 0.2)
     with serve(switch, p4info=p4info()) as quick:
+        said = "sent no MasterArbitrationUpdate"
+        failure(rpc_code.DEADLINE_EXCEEDED, said, clients(quick.address).receive)
         channel, call = begin(quick, "Write")
         assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
         channel.close()
@@ -181,7 +163,7 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
     served = Served(200_000)
     try:
         # Each response is megabytes long, and the client reads none of it.
-        request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
+        request = p4r.ReadRequest(device_id=1, entities=[p4r.Entity(register_entry=served.register)])
         readers = [clients(served.server.address) for _ in range(12)]
         answers = [reader.stub.Read(request, timeout=120) for reader in readers]
         for answer in answers:
