@@ -49,7 +49,8 @@ class Server:
     def __init__(self, control: SwitchHandle, address: str, interfaces: Collection[str] = ()) -> None:
         self._listener = _listen(address)
         host, port = self._listener.getsockname()[:2]
-        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        """The address for clients: host and bound port."""
         self._dispatcher = dispatcher(control, port, interfaces)
         self._stopping = threading.Event()
         self._long_calls = threading.Lock()
@@ -59,11 +60,6 @@ class Server:
         # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
         self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
         self._acceptor.start()
-
-    @property
-    def address(self) -> str:
-        """The address for clients: host and bound port."""
-        return self._address
 
     def stop(self) -> None:
         """Closes all connections. The switch keeps its state. May be called again."""
