@@ -56,6 +56,19 @@ def test_an_entry_that_the_program_does_not_have_is_refused_with_its_name(
         eeon_switch(*router).insert(*entry)
 
 
+def test_a_value_of_none_is_refused_with_its_name(eeon_switch, router):
+    insert, set_default = (getattr(eeon_switch(*router), name) for name in ("insert", "set_default"))
+    for call, name in (
+        (lambda: insert("routes", {"hdr.ipv4.dst": None}, "drop"), "hdr.ipv4.dst"),
+        (lambda: insert("routes", {"hdr.ipv4.dst": "10.0.0.0/8"}, "forward", next_hop=1, port=None), "port"),
+        (lambda: set_default("routes", "forward", next_hop=None, port=1), "next_hop"),
+    ):
+        with pytest.raises(
+            ConfigError, match=f"^table routes: '{name}' is None; give a number or an address"
+        ):
+            call()
+
+
 @pytest.mark.parametrize("port", [512, 65535, 65536, -1])
 def test_a_packet_into_a_port_that_no_switch_has_is_refused(eeon_switch, router, port):
     with pytest.raises(ConfigError, match=f"^port {port}: a switch has ports 0 to 511$"):
