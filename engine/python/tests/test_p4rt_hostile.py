@@ -237,3 +237,14 @@ def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
         entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))
         failure(rpc_code.RESOURCE_EXHAUSTED, "", client.write, (INSERT, entry))
         assert client.read(p4r.TableEntry())
+
+
+def test_a_call_makes_way_only_when_it_has_waited_for_the_grace_of_its_room() -> None:
+    room = Room(1, seconds=60, grace_s=0.1)
+    ended: list[str] = []
+    room.enter(lambda: ended.append("first"))
+    room.enter(lambda: ended.append("second"))
+    assert ended == []
+    time.sleep(0.1)
+    room.sweep()
+    assert ended == ["first"]
