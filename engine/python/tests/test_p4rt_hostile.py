@@ -1,6 +1,4 @@
-"""Messages that no honest client sends: the server refuses them and continues, and its state agrees with the
-switch's.
-"""
+"""Messages that no honest client sends: they are refused, and the server's state is the switch's."""
 
 import threading
 import time
@@ -204,8 +202,7 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
 
 
 def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: Client, names: Names) -> None:
-    """Eight connections write with the primary's election id: every update gets one answer, and none is
-    lost."""
+    """Eight connections write with the primary's election id: each update has one answer, none is lost."""
 
     def work(number: int) -> int:
         writer = connect()

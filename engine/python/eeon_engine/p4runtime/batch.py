@@ -14,8 +14,7 @@ from .messages import p4r
 
 @contextmanager
 def undisturbed(control: SwitchHandle) -> Iterator[None]:
-    """Blocks packets and other calls, including Thrift's, until the end of the block. Its changes can be
-    undone."""
+    """Blocks packets and other calls, also Thrift's, until the block ends. Its changes can be undone."""
     control.pause()
     try:
         control.begin_batch()

@@ -32,8 +32,7 @@ _POLL_SECONDS = 0.5
 
 
 def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = ()) -> Dispatcher:
-    """Returns the dispatcher of a switch whose server listens on `port`; clients may add these interfaces as
-    ports."""
+    """Returns the dispatcher of a server on `port`; clients may add these interfaces as ports."""
     context = Context(control)
     own: dict[str, list[object]] = {
         "standard": [TableCalls(context), CellCalls(context), WholeCalls(context, port, interfaces)],
@@ -102,8 +101,7 @@ class Server:
                 self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
 
     def _make_room(self) -> None:
-        """Makes room if all places are taken: disconnects the client that has been idle for the longest
-        time."""
+        """If all places are taken, disconnects the client that has been idle for the longest time."""
         with self._guard:
             if len(self._connections) < MAX_CONNECTIONS:
                 return

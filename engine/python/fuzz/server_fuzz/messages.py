@@ -1,5 +1,4 @@
-"""Random protobuf messages of any type, and mutations, by field: numbers, byte strings, names, repetition,
-absence."""
+"""Random protobuf messages of any type, and mutations: numbers, bytes, names, repetition, absence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

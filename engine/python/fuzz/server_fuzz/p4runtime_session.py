@@ -142,8 +142,7 @@ class Session:
         request.election_id.CopyFrom(U128.encode(ELECTION_ID))
 
     def write(self, request: Any) -> list[int]:
-        """Calls Write, and returns the code of each update. Raises `Refused` if the whole request is
-        refused."""
+        """Calls Write, and returns the code of each update. Raises `Refused` if the request is refused."""
         try:
             self.service.Write(request, _Context())
         except Refused as refused:

@@ -144,8 +144,7 @@ class _Case:
         return state
 
     def _check_readback(self) -> None:
-        """Requires that reads return what was written, and that the tables have as many entries here as in
-        the engine."""
+        """Requires that reads return what was written, and all entries that the engine has."""
         for key, answer in self._written.expected():
             found = [canonical(entity) for entity in self.session.read_all(key)]
             require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")

@@ -49,8 +49,7 @@ class DigestLists:
         return min(self.config.max_list_size or _MAX_LIST, _MAX_LIST)
 
     def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """Adds a message of the data plane. Returns the list that it completes, if any, as id and
-        messages."""
+        """Adds a message of the switch. Returns the list that it completes, if any, as id and messages."""
         self._forget(now_ns)
         if message in self._remembered or message in self._waiting:
             return []

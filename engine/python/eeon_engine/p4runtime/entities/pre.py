@@ -79,8 +79,7 @@ class ReplicationEngine:
         )
 
     def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[Chunk]:
-        """Yields the groups or sessions that a request selects; 0 stands for all, an empty request for both
-        kinds."""
+        """Yields the groups or sessions that are asked for; 0 stands for all, an empty request for both."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
             wanted = message.multicast_group_entry.multicast_group_id
