@@ -76,9 +76,7 @@ REQUESTS = {"Get": gnmi.GetRequest, "Set": gnmi.SetRequest, "Subscribe": gnmi.Su
 
 
 @pytest.mark.parametrize("line", REFUSALS, ids=lambda line: line["message"][:60])
-def test_a_request_that_cannot_be_followed_is_refused_in_words(
-    client: GnmiClient, line: re.Match[str]
-) -> None:
+def test_a_request_that_cannot_be_met_is_refused_in_words(client: GnmiClient, line: re.Match[str]) -> None:
     asked = text_format.Parse(line["text"], REQUESTS[line["call"]]())
     calls: dict[str, Callable[[], object]] = {
         "Get": lambda: client.stub.Get(asked, timeout=60),

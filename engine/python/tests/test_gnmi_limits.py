@@ -81,9 +81,7 @@ def test_a_primary_has_places_that_others_do_not_take(
     opened(own).cancel()
 
 
-def test_a_stream_without_a_first_message_makes_way(
-    served: Callable[..., str], gnmi_clients: Connect
-) -> None:
+def test_a_stream_without_a_message_makes_way(served: Callable[..., str], gnmi_clients: Connect) -> None:
     client = gnmi_clients(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
     silent = client.subscribe()
     deadline = time.monotonic() + SECONDS

@@ -78,9 +78,7 @@ def test_an_observer_may_watch_without_an_election_id(connect: Connect) -> None:
     assert observer.receive().arbitration.status.code == rpc_code.NOT_FOUND
 
 
-def test_the_election_id_of_another_client_is_no_right_to_write(
-    connect: Connect, resource_names: Names
-) -> None:
+def test_another_clients_election_id_is_no_right_to_write(connect: Connect, resource_names: Names) -> None:
     connect("controller", election_id=7).arbitrate()
     thief = connect("operator", election_id=7)
     action = resource_names.action("drop")

@@ -244,9 +244,7 @@ def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(
             client.pre.bm_mc_get_entries(0)
 
 
-def test_answers_of_many_entries_are_made_one_at_a_time(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_answers_are_made_one_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     made, most = 0, 0
     counted = threading.Condition()
 

@@ -108,9 +108,7 @@ class Server:
             quietest = min(self._connections, key=lambda connection: connection.quiet_since)
             # Its thread ends by itself; it no longer counts as a client.
             self._ending[quietest] = self._connections.pop(quietest)
-        _LOG.warning(
-            "%d Thrift clients are connected, the limit; closing the one idle longest", MAX_CONNECTIONS
-        )
+        _LOG.warning("%d Thrift clients are connected, the limit; closing the quietest", MAX_CONNECTIONS)
         quietest.close()
 
     def _begin(self, peer: socket.socket, name: str) -> None:

@@ -27,9 +27,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="server_fuzz", description="Fuzz the P4Runtime and the Thrift server."
-    )
+    parser = argparse.ArgumentParser(prog="server_fuzz", description="Fuzz the P4Runtime and Thrift servers.")
     commands = parser.add_subparsers(required=True)
     fuzz = commands.add_parser("fuzz", help="fuzz one target for some time")
     fuzz.add_argument("target")

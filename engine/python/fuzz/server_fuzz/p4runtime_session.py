@@ -51,9 +51,7 @@ class _Context:
 
     def abort(self, code: grpc.StatusCode, message: str) -> None:
         require(code.value[0] in DOCUMENTED, f"status {code.name}: {message}")
-        require(
-            0 < len(message) < _LONGEST_MESSAGE, f"a status of {len(message)} characters: {message[:200]}"
-        )
+        require(0 < len(message) < _LONGEST_MESSAGE, f"a status of {len(message)} characters: {message[:99]}")
         raise Refused(code.value[0], [])
 
     def abort_with_status(self, status: Any) -> None:

@@ -115,10 +115,8 @@ class _Case:
         if before is not None and any(codes):
             require(rpc_code.OK not in codes, f"a part of an atomic batch was done: {codes}")
             after = self._state()
-            for kind in before:
-                require(
-                    before[kind] == after[kind], f"taken back: {kind}: {before[kind]} became {after[kind]}"
-                )
+            for kind, was in before.items():
+                require(was == after[kind], f"taken back: {kind}: {was} became {after[kind]}")
         for update, code in zip(request.updates, codes, strict=True):
             if code == rpc_code.OK:
                 self._written.note(update.type, update.entity)

@@ -426,10 +426,8 @@ def _note(message: p4r.TableEntry) -> bytes:
 
 def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
     """Returns whether an entry matches the filters of a read (§9.1.6)."""
-    if request.HasField("action") and request.action.action.action_id not in (
-        0,
-        entry.action.action.action_id,
-    ):
+    action = request.action.action.action_id
+    if request.HasField("action") and action not in (0, entry.action.action.action_id):
         return False
     return (
         request.priority in (0, entry.priority)
