@@ -206,10 +206,8 @@ def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: 
 
     def work(number: int) -> int:
         writer = connect()
-        entries = [
-            names.entry("exact_table", exact(1, key), action=names.action("forward", number))
-            for key in range(8)
-        ]
+        action = names.action("forward", number)
+        entries = [names.entry("exact_table", exact(1, key), action=action) for key in range(8)]
         inserted = 0
         for entry in entries:
             try:

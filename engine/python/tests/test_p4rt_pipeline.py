@@ -110,12 +110,8 @@ def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_i
     """The switch has one queue per port, which shows only when the clone session is committed."""
     client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
-    failure(
-        rpc_code.INVALID_ARGUMENT,
-        r"refused 1 of the 2 writes .* class of service 3",
-        client.push,
-        Action.COMMIT,
-    )
+    said = r"refused 1 of the 2 writes .* class of service 3"
+    failure(rpc_code.INVALID_ARGUMENT, said, client.push, Action.COMMIT)
     assert client.pipeline().cookie.cookie == 4
     assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [drop_entry(names)]
     assert client.read(p4r.CloneSessionEntry()) == []

@@ -120,10 +120,8 @@ def entries(served: Served, count: int) -> list[p4r.TableEntry]:
 
 
 def test_cells_that_are_asked_for_one_by_one_come_in_messages_of_a_thousand(large: Served) -> None:
-    cells = [
-        p4r.CounterEntry(counter_id=large.counter.counter_id, index=p4r.Index(index=index))
-        for index in range(2500)
-    ]
+    counter = large.counter.counter_id
+    cells = [p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=index)) for index in range(2500)]
     sizes = [len(response.entities) for response in large.responses(*cells)]
     assert sizes == [1000, 1000, 500]
 

@@ -497,12 +497,7 @@ def _common_parser() -> _Parser:
         dest="max_message_bytes",
     )
     add("--device-id N", "P4Runtime device id (default 0)", type=_positive)
-    own(
-        "--timestamp-unit",
-        "unit of the program's timestamps (default us)",
-        choices=sorted(_PICOSECONDS),
-        default="us",
-    )
+    own("--timestamp-unit", "unit of timestamps (default us)", choices=sorted(_PICOSECONDS), default="us")
     own("--seed N", "seed of the program's random()", type=_positive)
     add = _flags(parser.add_argument_group("log"))
     add("--log-console", "log to stdout")
@@ -548,12 +543,7 @@ def _target_parser() -> _Parser:
     add("--grpc-server-with-client-auth", "require a certificate from clients")
     add("--cpu-port PORT", "port of packet-in and packet-out (default: none)", type=_port)
     add("--drop-port PORT", f"port number that means a drop (default {DEFAULT_DROP_PORT})", type=_port)
-    add(
-        "--priority-queues N",
-        "number of queues per port, 1 to 8 (default 1)",
-        type=_positive,
-        dest="priorities",
-    )
+    add("--priority-queues N", "queues per port, 1 to 8 (default 1)", type=_positive, dest="priorities")
     add = _flags(parser.add_argument_group("target options accepted and ignored, with a note"))
     may_swap, own_limits = "programs may always be replaced", "multicast has the engine's own limits"
     parser.ignored = (

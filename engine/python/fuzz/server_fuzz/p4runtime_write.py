@@ -175,10 +175,8 @@ class _Case:
                     message.packet.metadata.add(metadata_id=field_id, value=draws.bytes(1) or b"\0")
             case 1:
                 digests = [0, *(item.preamble.id for item in self.world.info.digests)]
-                message.digest_ack.digest_id, message.digest_ack.list_id = (
-                    draws.choice(digests),
-                    draws.randrange(4),
-                )
+                message.digest_ack.digest_id = draws.choice(digests)
+                message.digest_ack.list_id = draws.randrange(4)
             case _:
                 message.other.SetInParent()
         messages.change(message, draws)
