@@ -184,9 +184,7 @@ class PacketSwitch:
         departures: list[Departure] = []
         while (due := self._switch.next_event_ps) is not None:
             if due > limit:
-                raise ConfigError(
-                    f"the switch still holds packets a minute after the packet on port {port} arrived"
-                )
+                raise ConfigError(f"the switch still holds packets a minute after one arrived on port {port}")
             departures += [Departure(out, frame) for _, out, frame in self._switch.advance_to(due)]
         return departures
 

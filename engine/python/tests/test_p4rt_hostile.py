@@ -35,9 +35,7 @@ def arbitrated(client: Client, status: int | None = None) -> Client:
         ("gnmi.gNMI/Subscribe", "the request is not a gnmi.SubscribeRequest"),
     ],
 )
-def test_bytes_that_are_no_message_end_the_call_and_nothing_else(
-    client: Client, method: str, said: str
-) -> None:
+def test_bytes_that_are_no_message_end_the_call_alone(client: Client, method: str, said: str) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         list(client.channel.stream_stream(f"/{method}")(iter([b"\xff" * 20]), timeout=60))
     assert said in caught.value.details()

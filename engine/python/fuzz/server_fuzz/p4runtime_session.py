@@ -119,9 +119,7 @@ class Session:
         self.device = Device(switch, pipeline)
         self.service = Service(self.device)
         self.primary = Stream(self.service)
-        update = p4r.MasterArbitrationUpdate(
-            device_id=self.switch.device_id, election_id=U128.encode(ELECTION_ID)
-        )
+        update = p4r.MasterArbitrationUpdate(device_id=switch.device_id, election_id=U128.encode(ELECTION_ID))
         self.primary.send(p4r.StreamMessageRequest(arbitration=update))
         status = self.primary.receive().arbitration.status
         require(status.code == rpc_code.OK, f"the only client is not primary: {status}")
