@@ -74,8 +74,7 @@ def _struct(kind: type[TPayload], base: str) -> str:
 
 
 def _type(kind: int, spec: object) -> str:
-    """Returns the Python type of a field: `spec` is thriftpy2's description of a struct, a list's element or
-    a map."""
+    """Returns the Python type of a field; `spec` is thriftpy2's, of a struct, a list's element or a map."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     if kind == TType.STRUCT and isinstance(spec, type):
@@ -88,8 +87,7 @@ def _type(kind: int, spec: object) -> str:
 
 
 def _element(spec: object) -> str:
-    """Returns the Python type of an element, which thriftpy2 represents as a number, or as a tuple with its
-    details."""
+    """Returns the Python type of an element: thriftpy2 has a number, or a tuple with its details."""
     kind, inner = spec if isinstance(spec, tuple) else (spec, None)
     return _type(kind, inner)
 

@@ -107,6 +107,7 @@ class PacketSwitch:
         refused.
         """
         given = {**(params or {}), **named}
+        _check_none(table, {**match, **given})
         self._check_own_names(action, given)
         self._write(
             p4r.Update.INSERT,
@@ -128,6 +129,7 @@ class PacketSwitch:
 
     def set_default(self, table: str, action: str, **params: object) -> None:
         """Sets a table's default action."""
+        _check_none(table, params)
         entry = P4TableEntry(table, action=P4TableAction(action, **params), is_default_action=True)
         self._write(p4r.Update.MODIFY, entry)
 
@@ -182,11 +184,16 @@ class PacketSwitch:
         departures: list[Departure] = []
         while (due := self._switch.next_event_ps) is not None:
             if due > limit:
-                raise ConfigError(
-                    f"the switch still holds packets a minute after the packet on port {port} arrived"
-                )
+                raise ConfigError(f"the switch still holds packets a minute after one arrived on port {port}")
             departures += [Departure(out, frame) for _, out, frame in self._switch.advance_to(due)]
         return departures
+
+
+def _check_none(table: str, values: Mapping[str, object]) -> None:
+    """Raises `ConfigError` for a value of None, which finsy refuses without a reason."""
+    for name, value in values.items():
+        if value is None:
+            raise ConfigError(f"table {table}: '{name}' is None; give a number or an address")
 
 
 def _named(entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry) -> str:

@@ -5,7 +5,7 @@ the engine, ids by a client.
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 ExactParam = tuple[Literal["exact"], bytes]
 LpmParam = tuple[Literal["lpm"], bytes, int]
@@ -84,15 +84,8 @@ McCopies = tuple[int, list[Replica], bytes]
 """A multicast group: id, its copies in order, the opaque bytes of the client that wrote it."""
 
 
-class Session(NamedTuple):
-    """A clone session. `max_bytes` is the longest copy, 0 for any."""
-
-    number: int
-    port: int | None
-    mgid: int | None
-    class_of_service: int
-    max_bytes: int
-
+Session = tuple[int, int | None, int | None, int, int]
+"""A clone session: number, port, multicast group, class of service, bytes of the longest copy (0: any)."""
 
 PortInfo = tuple[int, str, bool]
 """A port: number, name of its interface, whether it is up."""

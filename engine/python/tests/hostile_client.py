@@ -107,13 +107,11 @@ class Attacker:
                     message.arbitration.role.name = f"made up {number}"
                     message.arbitration.election_id.CopyFrom(U128.encode(number))
 
-                def requests(
-                    message: p4r.StreamMessageRequest = message,
-                ) -> Iterator[p4r.StreamMessageRequest]:
+                def asked(message: p4r.StreamMessageRequest = message) -> Iterator[p4r.StreamMessageRequest]:
                     yield message
                     yield from never()  # type: ignore[misc]
 
-                streams.append(stub.StreamChannel(requests()))
+                streams.append(stub.StreamChannel(asked()))
             for stream in streams:
                 with suppress(grpc.RpcError):
                     next(stream)

@@ -37,49 +37,6 @@ def coflow(size: int = 1_000_000) -> dict[str, Any]:
     return {"kind": "coflows", "name": "incast", "coflows": [{"name": "c1", "transfers": transfers}]}
 
 
-def terasort() -> dict[str, Any]:
-    job = {
-        "name": "sort",
-        "maps": 6,
-        "reducers": 3,
-        "input_bytes": 6_000_000,
-        "shuffle_bytes": 6_000_000,
-        "output_bytes": 6_000_000,
-    }
-    return {"kind": "mapreduce", "name": "hadoop", "jobs": [job]}
-
-
-def rpc() -> dict[str, Any]:
-    return {
-        "kind": "rpc",
-        "name": "probes",
-        "pairs": [["h1", "h2"]],
-        "request_bytes": 100,
-        "response_bytes": 100,
-        "mean_interval_ps": SECOND // 100,
-        "connection": "persistent",
-        "duration_ps": SECOND,
-    }
-
-
-def incast() -> dict[str, Any]:
-    servers = ["h2", "h3"]
-    return {
-        "kind": "incast",
-        "name": "queries",
-        "client": "h1",
-        "servers": servers,
-        "bytes_per_server": 10_000,
-        "rounds": 5,
-        "think_ps": SECOND // 1000,
-    }
-
-
-def poisson() -> dict[str, Any]:
-    flow = {"source": "h1", "destination": "h2", "load": 0.1, "frame_bytes": 1000}
-    return {"kind": "poisson", "name": "frames", "flows": [flow], "duration_ps": SECOND // 100}
-
-
 def workload(*applications: dict[str, Any], **more: Any) -> str:
     return json.dumps({"seed": 1, "applications": list(applications)} | more)
 

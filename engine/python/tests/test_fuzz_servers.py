@@ -66,9 +66,7 @@ def test_an_input_that_is_used_up_gives_zeros() -> None:
 
 
 def test_a_batch_that_is_not_taken_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "eeon_engine.p4runtime.entities.forwarding.Forwarding.restore", lambda *arguments: None
-    )
+    monkeypatch.setattr("eeon_engine.p4runtime.entities.forwarding.Forwarding.restore", lambda *_: None)
     with pytest.raises(Finding, match="taken back"):
         for item in corpora.committed("p4runtime_write"):
             TARGETS["p4runtime_write"].run(item)

@@ -25,8 +25,6 @@ pytestmark = pytest.mark.system
 COUNTERS = "interfaces/interface[name=port2]/state/counters"
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 STATUS = "interfaces/interface[name=*]/state/oper-status"
-OPERATIONAL = ("type", "oper-status", "ifindex", "id")
-JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
 
 
 @pytest.fixture
@@ -78,9 +76,7 @@ REQUESTS = {"Get": gnmi.GetRequest, "Set": gnmi.SetRequest, "Subscribe": gnmi.Su
 
 
 @pytest.mark.parametrize("line", REFUSALS, ids=lambda line: line["message"][:60])
-def test_a_request_that_cannot_be_followed_is_refused_in_words(
-    client: GnmiClient, line: re.Match[str]
-) -> None:
+def test_a_request_that_cannot_be_met_is_refused_in_words(client: GnmiClient, line: re.Match[str]) -> None:
     asked = text_format.Parse(line["text"], REQUESTS[line["call"]]())
     calls: dict[str, Callable[[], object]] = {
         "Get": lambda: client.stub.Get(asked, timeout=60),
@@ -133,7 +129,9 @@ class Session:
             case "GONE":
                 self._switch.port_remove(int(where))
             case "GET":
-                asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))], encoding=PROTO)
+                asked = gnmi.GetRequest(
+                    path=[] if where == "-" else [path(where.strip("/"))], encoding=gnmi.PROTO
+                )
                 answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
                 return told(answer.notification[0])
             case "CAPABILITIES":

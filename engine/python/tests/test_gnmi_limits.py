@@ -10,6 +10,7 @@ import pytest
 from eeon_engine import Port, Program, Switch
 from eeon_engine.gnmi import calls as gnmi_calls
 from eeon_engine.p4runtime import serve
+from eeon_engine.p4runtime.server import calls as server_calls
 from finsy.proto import gnmi, gnmi_grpc
 from gnmi_client import GnmiClient, request, subscription, until_sync
 from p4rt_client import Connect, p4info
@@ -28,7 +29,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
 
         def serving(program: Program | None = None, **limits: float) -> str:
             for name, value in {"MAX_STREAMS": 2, **limits}.items():
-                monkeypatch.setattr(gnmi_calls, name, value)
+                monkeypatch.setattr(gnmi_calls if name == "MAX_STREAMS" else server_calls, name, value)
             switch = Switch(program, ports=[Port(number) for number in range(1, 401)])
             info = None if program is None else p4info()
             return stack.enter_context(serve(switch, p4info=info)).address
@@ -80,9 +81,7 @@ def test_a_primary_has_places_that_others_do_not_take(
     opened(own).cancel()
 
 
-def test_a_stream_without_a_first_message_makes_way(
-    served: Callable[..., str], gnmi_clients: Connect
-) -> None:
+def test_a_stream_without_a_message_makes_way(served: Callable[..., str], gnmi_clients: Connect) -> None:
     client = gnmi_clients(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
     silent = client.subscribe()
     deadline = time.monotonic() + SECONDS

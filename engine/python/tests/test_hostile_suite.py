@@ -14,14 +14,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
+from access_probe import credentials_of
 from finsy.proto import p4d, p4r
 from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
 from switch_process import SwitchProcess, running
+from test_security_page import MUTUAL_TLS, files, folder  # noqa: F401 # one is a fixture
 from test_switch_command import NanomsgPeer
 from test_switch_faults import Traffic, packet_counts, switch_at, traffic_through
 from veth import Link
@@ -76,12 +77,12 @@ class Subject:
 
 
 @contextlib.contextmanager
-def subject(folder: Path, *ports: str) -> Iterator[Subject]:
+def subject(place: Path, *ports: str) -> Iterator[Subject]:
     """Runs a switch whose frames use nanomsg, or the given ports."""
     grpc_port, thrift_port = free_port(), free_port()
     address = f"127.0.0.1:{grpc_port}"
     with (
-        switch_at(folder, ["--thrift-port", str(thrift_port)], grpc_port, *ports) as switch,
+        switch_at(place, ["--thrift-port", str(thrift_port)], grpc_port, *ports) as switch,
         primary_at(address, None) as (primary, write),
     ):
         yield Subject(switch, address, f"127.0.0.1:{thrift_port}", primary, write)
@@ -260,29 +261,18 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
 
 
 def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    tmp_path: Path, authority: Any, seconds: float, is_long: bool
+    folder: Path,  # noqa: F811
+    seconds: float,
+    is_long: bool,
 ) -> None:
-    from control_plane.tests.certificates import made as identity
-
-    own, controller = identity("switch", authority), identity("controller", authority)
-    files = {"ca": authority.certificate_pem, "cert": own.certificate_pem, "key": own.key_pem}
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-        (tmp_path / name).chmod(0o600 if name == "key" else 0o644)
-    port = free_port()
-    target = ["--", "--grpc-server-addr", f"127.0.0.1:{port}", "--grpc-server-ssl"]
-    target += ["--grpc-server-cert", "cert", "--grpc-server-key", "key"]
-    target += ["--grpc-server-cacert", "ca", "--grpc-server-with-client-auth"]
-    arguments = ["--packet-in", f"ipc://{tmp_path}/p", "--device-id", "1", str(PATCH)]
-    credentials = grpc.ssl_channel_credentials(
-        authority.certificate_pem, controller.key_pem, controller.certificate_pem
-    )
+    address = f"127.0.0.1:{free_port()}"
+    arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", str(PATCH)]
+    credentials = credentials_of(files(folder, "ca", "controller", "controller.key"))
     limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
-    with running(*arguments, *target, cwd=tmp_path) as switch:
+    with running(*arguments, "--", "--grpc-server-addr", address, *MUTUAL_TLS, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
-        with primary_at(f"127.0.0.1:{port}", credentials) as (primary, write):
-            # The attackers must be able to read this file.
-            at = Subject(switch, f"127.0.0.1:{port}", "", primary, write, str(tmp_path / "ca"))
+        with primary_at(address, credentials) as (primary, write):
+            at = Subject(switch, address, "", primary, write, str(folder / "ca"))
             for name in ("handshakes", "silent_connections", "garbage", "silent_streams", "calls"):
                 with attack(name, at):
                     longest = written(at, seconds, limit)

@@ -77,18 +77,18 @@ def test_direct_resources_must_be_in_both(kind: str, what: str) -> None:
     assert f"direct {what} in the P4Info only" in refusal(info, "resources")
 
 
-def refusals() -> Iterator[tuple[str, str, str]]:
-    """Yields the lines of `p4info_refusals.txt`: the P4Info of the block, a part of the message, a change."""
+def refusals() -> Iterator[tuple[str, str, str, str]]:
+    """Yields the lines of `p4info_refusals.txt`: a P4Info, a code, a part of the message, a change."""
     text = (Path(__file__).parent / "p4info_refusals.txt").read_text()
     for block in re.split(r"(?m)^\[.*\]\n", text)[1:]:
         base, *lines = block.rstrip().split("\n")
         for line in lines:
-            _, says, change = line.split('"', 2)
-            yield base, says, change
+            code, says, change = line.split('"', 2)
+            yield base, code.strip() or "INVALID_ARGUMENT", says, change
 
 
-@pytest.mark.parametrize(("base", "says", "change"), [*refusals()])
-def test_a_p4info_that_contradicts_itself_is_refused(base: str, says: str, change: str) -> None:
+@pytest.mark.parametrize(("base", "code", "says", "change"), [*refusals()])
+def test_a_p4info_that_contradicts_itself_is_refused(base: str, code: str, says: str, change: str) -> None:
     info = text_format.Parse(base, p4i.P4Info())
     reader.read(info)
     for field, items in text_format.Parse(change, p4i.P4Info()).ListFields():
@@ -97,19 +97,4 @@ def test_a_p4info_that_contradicts_itself_is_refused(base: str, says: str, chang
             (own[place] if place < len(own) else own.add()).MergeFrom(item)
     with pytest.raises(StatusError, match=re.escape(says)) as caught:
         reader.read(info)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
-
-
-def test_two_fields_of_a_controller_header_have_two_ids() -> None:
-    info = p4info()
-    info.controller_packet_metadata[0].metadata.add(id=1, name="again", bitwidth=8)
-    with pytest.raises(StatusError, match="header 'packet_in' has two fields with the same id"):
-        reader.read(info)
-
-
-def test_translation_to_strings_is_refused_by_name() -> None:
-    info = p4info()
-    info.tables[0].match_fields[0].bitwidth = 0
-    with pytest.raises(StatusError, match="translation to strings") as caught:
-        reader.read(info)
-    assert caught.value.code == rpc_code.UNIMPLEMENTED
+    assert caught.value.code == rpc_code.Code.Value(code)

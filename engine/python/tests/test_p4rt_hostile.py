@@ -1,6 +1,4 @@
-"""Messages that no honest client sends: the server refuses them and continues, and its state agrees with the
-switch's.
-"""
+"""Messages that no honest client sends: they are refused, and the server's state is the switch's."""
 
 import threading
 import time
@@ -14,19 +12,7 @@ from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import (
-    INSERT,
-    Client,
-    Connect,
-    Failed,
-    Names,
-    codes,
-    entity_of,
-    exact,
-    failure,
-    p4info,
-    primary,
-)
+from p4rt_client import INSERT, Client, Connect, Failed, Names, codes, exact, failure, p4info, primary
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
@@ -49,9 +35,7 @@ def arbitrated(client: Client, status: int | None = None) -> Client:
         ("gnmi.gNMI/Subscribe", "the request is not a gnmi.SubscribeRequest"),
     ],
 )
-def test_bytes_that_are_no_message_end_the_call_and_nothing_else(
-    client: Client, method: str, said: str
-) -> None:
+def test_bytes_that_are_no_message_end_the_call_alone(client: Client, method: str, said: str) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         list(client.channel.stream_stream(f"/{method}")(iter([b"\xff" * 20]), timeout=60))
     assert said in caught.value.details()
@@ -104,15 +88,6 @@ def test_streams_that_never_speak_keep_nobody_out(connect: Connect, names: Names
     assert primary.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]
 
 
-def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
-) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
-    with serve(switch, p4info=p4info()) as quick:
-        said = "sent no MasterArbitrationUpdate"
-        failure(rpc_code.DEADLINE_EXCEEDED, said, clients(quick.address).receive)
-
-
 def begin(
     server: Server, method: str, channel: grpc.Channel | None = None
 ) -> tuple[grpc.Channel, grpc.Future]:
@@ -156,11 +131,14 @@ def test_requests_that_never_come_keep_nobody_out(
         channel.close()
 
 
-def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch
+def test_a_stream_and_a_request_that_never_come_are_given_up_when_their_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
 ) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.REQUEST_SECONDS", 0.2)
+    for name in ("FIRST_MESSAGE_SECONDS", "REQUEST_SECONDS"):
+        monkeypatch.setattr(f"eeon_engine.p4runtime.server.calls.{name}", 0.2)
     with serve(switch, p4info=p4info()) as quick:
+        said = "sent no MasterArbitrationUpdate"
+        failure(rpc_code.DEADLINE_EXCEEDED, said, clients(quick.address).receive)
         channel, call = begin(quick, "Write")
         assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
         channel.close()
@@ -181,7 +159,7 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
     served = Served(200_000)
     try:
         # Each response is megabytes long, and the client reads none of it.
-        request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
+        request = p4r.ReadRequest(device_id=1, entities=[p4r.Entity(register_entry=served.register)])
         readers = [clients(served.server.address) for _ in range(12)]
         answers = [reader.stub.Read(request, timeout=120) for reader in readers]
         for answer in answers:
@@ -222,15 +200,12 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
 
 
 def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: Client, names: Names) -> None:
-    """Eight connections write with the primary's election id: every update gets one answer, and none is
-    lost."""
+    """Eight connections write with the primary's election id: each update has one answer, none is lost."""
 
     def work(number: int) -> int:
         writer = connect()
-        entries = [
-            names.entry("exact_table", exact(1, key), action=names.action("forward", number))
-            for key in range(8)
-        ]
+        action = names.action("forward", number)
+        entries = [names.entry("exact_table", exact(1, key), action=action) for key in range(8)]
         inserted = 0
         for entry in entries:
             try:
@@ -255,3 +230,14 @@ def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
         entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))
         failure(rpc_code.RESOURCE_EXHAUSTED, "", client.write, (INSERT, entry))
         assert client.read(p4r.TableEntry())
+
+
+def test_a_call_makes_way_only_when_it_has_waited_for_the_grace_of_its_room() -> None:
+    room = Room(1, seconds=60, grace_s=0.1)
+    ended: list[str] = []
+    room.enter(lambda: ended.append("first"))
+    room.enter(lambda: ended.append("second"))
+    assert ended == []
+    time.sleep(0.1)
+    room.sweep()
+    assert ended == ["first"]

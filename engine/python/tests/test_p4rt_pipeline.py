@@ -8,20 +8,8 @@ import pytest
 from eeon_engine import ConfigError, Program, Switch
 from eeon_engine.p4runtime import serve
 from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
-from finsy.proto import p4r, rpc_code
-from p4rt_client import (
-    INSERT,
-    MODIFY,
-    Client,
-    Names,
-    bits,
-    exact,
-    failure,
-    p4info,
-    pipeline,
-    primary,
-    program_json,
-)
+from finsy.proto import p4d, p4r, rpc_code
+from p4rt_client import INSERT, MODIFY, Client, Names, exact, failure, p4info, pipeline, primary, program_json
 
 pytestmark = pytest.mark.system
 
@@ -122,12 +110,8 @@ def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_i
     """The switch has one queue per port, which shows only when the clone session is committed."""
     client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
-    failure(
-        rpc_code.INVALID_ARGUMENT,
-        r"refused 1 of the 2 writes .* class of service 3",
-        client.push,
-        Action.COMMIT,
-    )
+    said = r"refused 1 of the 2 writes .* class of service 3"
+    failure(rpc_code.INVALID_ARGUMENT, said, client.push, Action.COMMIT)
     assert client.pipeline().cookie.cookie == 4
     assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [drop_entry(names)]
     assert client.read(p4r.CloneSessionEntry()) == []
@@ -137,9 +121,10 @@ def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
     client: Client, names: Names, caplog: pytest.LogCaptureFixture
 ) -> None:
     client.push(Action.VERIFY_AND_COMMIT, config())
+    one = p4d.P4Data(bitstring=b"\1")
     client.write(
         (MODIFY, p4r.CounterEntry(counter_id=names["both"], data=p4r.CounterData(packet_count=1))),
-        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=1), data=bits(1))),
+        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=1), data=one)),
     )
     client.push(Action.RECONCILE_AND_COMMIT, pipeline("resources"))
     assert "9 counts and register cells do not fit the new program" in caplog.text
@@ -161,12 +146,9 @@ def test_a_default_that_no_client_set_is_the_new_programs(client: Client, names:
     assert client.read(asked)[0].action.action.action_id == names["drop"]
 
 
-def test_the_version_of_the_api_is_told(client: Client) -> None:
-    assert client.stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version == "1.5.0"
-
-
-def test_capabilities_of_another_device_are_not_found(client: Client) -> None:
-    assert client.stub.Capabilities(p4r.CapabilitiesRequest(device_id=1)).p4runtime_api_version == "1.5.0"
+def test_the_version_of_the_api_is_that_of_this_device_and_of_no_other(client: Client) -> None:
+    for request in (p4r.CapabilitiesRequest(), p4r.CapabilitiesRequest(device_id=1)):
+        assert client.stub.Capabilities(request).p4runtime_api_version == "1.5.0"
     with pytest.raises(grpc.RpcError) as caught:
         client.stub.Capabilities(p4r.CapabilitiesRequest(device_id=2))
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND

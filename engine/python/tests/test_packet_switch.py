@@ -49,11 +49,20 @@ def test_a_parameter_called_as_an_argument_of_insert_is_one_of_params(eeon_switc
         (("routes", {"hdr.ipv4.dst": "10.0.3.0/99"}, "drop"), "99"),
     ],
 )
-def test_an_entry_that_the_program_does_not_have_is_refused_with_its_name(
-    eeon_switch, router, entry, problem
-):
+def test_an_entry_that_the_program_lacks_is_refused_with_its_name(eeon_switch, router, entry, problem):
     with pytest.raises(ConfigError, match=problem):
         eeon_switch(*router).insert(*entry)
+
+
+def test_a_value_of_none_is_refused_with_its_name(eeon_switch, router):
+    insert, set_default = (getattr(eeon_switch(*router), name) for name in ("insert", "set_default"))
+    for call, name in (
+        (lambda: insert("routes", {"hdr.ipv4.dst": None}, "drop"), "hdr.ipv4.dst"),
+        (lambda: insert("routes", {"hdr.ipv4.dst": "10.0.0.0/8"}, "forward", next_hop=1, port=None), "port"),
+        (lambda: set_default("routes", "forward", next_hop=None, port=1), "next_hop"),
+    ):
+        with pytest.raises(ConfigError, match=f"^table routes: '{name}' is None; give a number"):
+            call()
 
 
 @pytest.mark.parametrize("port", [512, 65535, 65536, -1])

@@ -68,11 +68,8 @@ CLIENTS = {
 def lines() -> list[dict[str, str]]:
     """Returns the table, as a mapping from column to cell for each line."""
     text = PAGE.read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0]
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in text.splitlines()
-        if line.startswith("|")
-    ]
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     columns, _, *cells = rows
     return [dict(zip(columns, row, strict=True)) for row in cells]
 

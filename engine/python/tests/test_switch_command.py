@@ -149,9 +149,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("line", "reason"), rows("not started"))
-def test_what_cannot_be_started_ends_with_1_and_says_why(
-    line: list[str], reason: str, tmp_path: Path
-) -> None:
+def test_what_cannot_start_ends_with_1_and_says_why(line: list[str], reason: str, tmp_path: Path) -> None:
     files = {"PATCH": str(PATCH), "SOURCE": __file__}
     arguments = [files.get(word, word) for word in line]
     with running(*local_thrift(), *arguments, cwd=tmp_path) as switch:

@@ -68,9 +68,7 @@ def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
             return frame[:12] + tag + frame[12:]
 
 
-def test_frames_leave_as_they_came_with_their_vlan_tags_and_are_captured(
-    links: list[Link], tmp_path: Path
-) -> None:
+def test_frames_leave_as_they_came_with_vlan_tags_and_are_captured(links: list[Link], tmp_path: Path) -> None:
     with switch_on(links, tmp_path, "--pcap") as switch:
         with links[0].socket() as left, links[1].socket() as right:
             tagged = numbered(2)[:12] + b"\x81\x00\x60\x2a" + numbered(2)[12:]

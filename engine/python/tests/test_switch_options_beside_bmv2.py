@@ -138,9 +138,7 @@ def named(arguments: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("switch", ["simple_switch", "simple_switch_grpc"])
-def test_what_bmv2_takes_is_taken_and_what_it_refuses_is_refused(
-    switch: str, tmp_path: Path, monkeypatch
-) -> None:
+def test_what_bmv2_takes_or_refuses_is_taken_or_refused(switch: str, tmp_path: Path, monkeypatch) -> None:
     if shutil.which(switch) is None:
         pytest.skip(f"{switch} is not on PATH")
     monkeypatch.chdir(tmp_path)

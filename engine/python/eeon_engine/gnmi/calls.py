@@ -15,19 +15,7 @@ from google.protobuf.message import Message
 from .._engine import SwitchHandle
 from ..p4runtime.clients.access import Caller, Right
 from ..p4runtime.errors import abort, exhausted, invalid
-from ..p4runtime.server.calls import (
-    FIRST_MESSAGE_SECONDS,
-    MAX_READ_BYTES,
-    MAX_RECEIVING,
-    MAX_SENDING,
-    REQUEST_SECONDS,
-    SEND_GRACE_S,
-    SEND_SECONDS,
-    Handlers,
-    only_request,
-    parsed,
-)
-from ..p4runtime.server.rooms import Room
+from ..p4runtime.server.calls import MAX_READ_BYTES, MAX_RECEIVING, Handlers, only_request, parsed
 from ..p4runtime.server.service import Service as P4RuntimeService
 from ..p4runtime.server.service import guard, guarded
 from .messages import gnmi
@@ -36,10 +24,6 @@ from .subscribing import Stream
 
 MAX_STREAMS = 32
 """Maximum number of Subscribe calls. The same number is reserved for the connections of primaries."""
-MAX_SILENT_STREAMS = 16
-"""Maximum number of those without a first message."""
-_STREAM_THREADS = 2 * MAX_STREAMS + MAX_SILENT_STREAMS + 8
-_READ_THREADS = MAX_RECEIVING + 8
 # Maximum delay until a stream notices that its client has gone, or that the interpreter exits.
 _LOOK_S = 0.25
 
@@ -50,13 +34,8 @@ class Calls(Handlers):
     """The handlers of gNMI. Other clients do not keep P4Runtime's primaries, whom `service` knows, out."""
 
     def __init__(self, control: SwitchHandle, service: P4RuntimeService) -> None:
-        super().__init__("gnmi.gNMI", "gnmi", stream=_STREAM_THREADS, read=_READ_THREADS)
+        super().__init__("gnmi.gNMI", "gnmi", service, streams=2 * MAX_STREAMS, read=MAX_RECEIVING)
         self._reader = Reader(control)
-        self._service = service
-        self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
-        self._receiving = Room(MAX_RECEIVING, REQUEST_SECONDS)
-        self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
-        self.rooms = [self._silent, self._receiving, self._sending]
         self._places = threading.BoundedSemaphore(MAX_STREAMS)
         self._primaries_places = threading.BoundedSemaphore(MAX_STREAMS)
         self._stopping = threading.Event()

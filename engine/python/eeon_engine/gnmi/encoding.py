@@ -31,8 +31,7 @@ def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
 
 
 def subtree(found: Sequence[Found], depth: int, encoding: int) -> gnmi.TypedValue:
-    """Returns the leaves below one node, which has `depth` elements, as a JSON object; for a leaf, its
-    value."""
+    """Returns the leaves below a node, which has `depth` elements, as a JSON object; of a leaf, its value."""
     path, leaf, value = found[0]
     if len(path) == depth:
         return scalar(leaf, value, encoding)

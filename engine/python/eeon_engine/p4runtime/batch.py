@@ -14,8 +14,7 @@ from .messages import p4r
 
 @contextmanager
 def undisturbed(control: SwitchHandle) -> Iterator[None]:
-    """Blocks packets and other calls, including Thrift's, until the end of the block. Its changes can be
-    undone."""
+    """Blocks packets and other calls, also Thrift's, until the block ends. Its changes can be undone."""
     control.pause()
     try:
         control.begin_batch()
@@ -44,7 +43,7 @@ def write(
     with undisturbed(control):
         if atomicity == p4r.WriteRequest.CONTINUE_ON_ERROR:
             return [_one(forwarding, role, update) for update in updates]
-        return _all_or_none(forwarding, role, updates)
+        return _atomic(forwarding, role, updates)
 
 
 def _check_cost(forwarding: Forwarding, updates: Sequence[p4r.Update]) -> None:
@@ -62,9 +61,7 @@ def _check_cost(forwarding: Forwarding, updates: Sequence[p4r.Update]) -> None:
         )
 
 
-def _all_or_none(
-    forwarding: Forwarding, role: Role, updates: Sequence[p4r.Update]
-) -> list[StatusError | None]:
+def _atomic(forwarding: Forwarding, role: Role, updates: Sequence[p4r.Update]) -> list[StatusError | None]:
     before = forwarding.checkpoint()
     for index, update in enumerate(updates):
         error = _one(forwarding, role, update)

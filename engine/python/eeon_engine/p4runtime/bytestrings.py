@@ -12,8 +12,7 @@ from .errors import StatusError, out_of_range
 
 
 def decode(value: bytes, width: int, what: str, refuse: Callable[[str], StatusError] = out_of_range) -> int:
-    """Returns the integer in `value`, which must fit `bit<width>`; `what` names it in the error, which
-    `refuse` makes."""
+    """Returns the integer in `value`, which must fit `bit<width>`; `refuse` makes the error about `what`."""
     if not value:
         raise refuse(_empty(what))
     number = int.from_bytes(value, "big")

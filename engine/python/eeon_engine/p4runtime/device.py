@@ -279,7 +279,7 @@ class Device:
             control, forwarding = self._current()
 
         @contextmanager
-        def part(*, paused: bool) -> Iterator[None]:
+        def part(paused: bool) -> Iterator[None]:
             with self._lock:
                 if self._saved is None and self._forwarding is not forwarding:
                     raise StatusError(
@@ -288,9 +288,7 @@ class Device:
                 with batch.undisturbed(control) if paused else nullcontext():
                     yield
 
-        return Reading(
-            forwarding, role, request.entities, lambda: part(paused=True), lambda: part(paused=False)
-        )
+        return Reading(forwarding, role, request.entities, part)
 
     def check_device(self, device_id: int) -> None:
         """Raises NOT_FOUND for another device."""

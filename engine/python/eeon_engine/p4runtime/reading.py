@@ -28,18 +28,17 @@ class Reading:
         forwarding: Forwarding,
         role: Role,
         asked: Sequence[p4r.Entity],
-        first_part: Callable[[], AbstractContextManager[None]],
-        part: Callable[[], AbstractContextManager[None]],
+        part: Callable[[bool], AbstractContextManager[None]],
     ) -> None:
-        """Makes a reading; `first_part` and `part` are entered while the engine is queried. Raises
-        RESOURCE_EXHAUSTED if it exceeds a limit."""
+        """Makes a reading; `part` is entered while the engine is queried, and is told whether packets and
+        writes must wait. Raises RESOURCE_EXHAUSTED if it exceeds a limit."""
         if len(asked) > chunks.MAX_READ_ITEMS:
             raise exhausted(
                 f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; send several"
             )
         self._forwarding = forwarding
         self._role = role
-        self._first_part, self._part = first_part, part
+        self._part = part
         self.errors: list[StatusError | None] = [None] * len(asked)
         # Duplicate items are read once, and share a status.
         self._items: dict[bytes, list[int]] = {}
@@ -74,11 +73,11 @@ class Reading:
             yield p4r.ReadResponse()
 
     def _parts(self, source: Iterator[Chunk]) -> Iterator[list[Chunk]]:
-        with self._first_part():
+        with self._part(True):
             part = self._next_part(source)
         while part:
             yield part
-            with self._part():
+            with self._part(False):
                 part = self._next_part(source)
 
     @staticmethod

@@ -16,9 +16,7 @@ is.
 import sys
 
 if sys.platform != "linux":
-    sys.exit(
-        "eeon-switch needs Linux for its ports; on this system, eeon replay runs switches in virtual time"
-    )
+    sys.exit("eeon-switch needs Linux for its ports; here, eeon replay runs switches in virtual time")
 
 from .main import main
 

@@ -489,11 +489,7 @@ def _common_parser() -> _Parser:
         action="append",
         dest="allowed_interfaces",
     )
-    own(
-        "--client-rights FILE",
-        "rights of each client certificate over P4Runtime (needs mutual TLS)",
-        type=Path,
-    )
+    own("--client-rights FILE", "rights of client certificates over P4Runtime (needs mutual TLS)", type=Path)
     own(
         "--max-message SIZE",
         "maximum size of a P4Runtime message (default 8MiB)",
@@ -501,12 +497,7 @@ def _common_parser() -> _Parser:
         dest="max_message_bytes",
     )
     add("--device-id N", "P4Runtime device id (default 0)", type=_positive)
-    own(
-        "--timestamp-unit",
-        "unit of the program's timestamps (default us)",
-        choices=sorted(_PICOSECONDS),
-        default="us",
-    )
+    own("--timestamp-unit", "unit of timestamps (default us)", choices=sorted(_PICOSECONDS), default="us")
     own("--seed N", "seed of the program's random()", type=_positive)
     add = _flags(parser.add_argument_group("log"))
     add("--log-console", "log to stdout")
@@ -548,18 +539,11 @@ def _target_parser() -> _Parser:
     add("--grpc-server-ssl", "encrypt P4Runtime with TLS")
     add("--grpc-server-cert PEM", "the server's certificate chain", type=Path)
     add("--grpc-server-key PEM", "the server's private key", type=Path)
-    add(
-        "--grpc-server-cacert PEM", "certificates of the authorities that sign client certificates", type=Path
-    )
+    add("--grpc-server-cacert PEM", "certificates of authorities that sign client certificates", type=Path)
     add("--grpc-server-with-client-auth", "require a certificate from clients")
     add("--cpu-port PORT", "port of packet-in and packet-out (default: none)", type=_port)
     add("--drop-port PORT", f"port number that means a drop (default {DEFAULT_DROP_PORT})", type=_port)
-    add(
-        "--priority-queues N",
-        "number of queues per port, 1 to 8 (default 1)",
-        type=_positive,
-        dest="priorities",
-    )
+    add("--priority-queues N", "queues per port, 1 to 8 (default 1)", type=_positive, dest="priorities")
     add = _flags(parser.add_argument_group("target options accepted and ignored, with a note"))
     may_swap, own_limits = "programs may always be replaced", "multicast has the engine's own limits"
     parser.ignored = (
@@ -571,9 +555,6 @@ def _target_parser() -> _Parser:
     )
     add = _flags(parser.add_argument_group("target options refused"))
     no_modules = "the engine cannot load BMv2's extern modules"
-    no_dp_grpc = "packets over gRPC are not supported; --packet-in needs no root either"
-    parser.refused = (
-        add("--load-modules FILES", no_modules),
-        add("--dp-grpc-server-addr ADDRESS", no_dp_grpc),
-    )
+    no_grpc = "packets over gRPC are not supported; --packet-in needs no root either"
+    parser.refused = (add("--load-modules FILES", no_modules), add("--dp-grpc-server-addr ADDRESS", no_grpc))
     return parser

@@ -335,8 +335,7 @@ def _target(jump: Json) -> int:
 
 
 def _action_of_entry(events: Sequence[TraceEvent], at: int) -> ActionEvent | None:
-    """Returns the action of a table's entry, whose events begin at `at`; a direct meter may write its colour
-    before."""
+    """Returns an entry's action, whose events begin at `at`; a direct meter may write its colour before."""
     for event in events[at:]:
         if event["event"] == "action":
             return event
@@ -382,8 +381,7 @@ class _Walk:
         self.fields: dict[str, int] = {}
 
     def ahead(self, bits: Json) -> int:
-        """Returns the number of bits to advance by: the program's number, or the distance to the next
-        extracted header."""
+        """Returns the bits to advance by: the program's number, or those to the next extracted header."""
         if bits["type"] == "hexstr":
             return int(bits["value"], 16)
         if bits["type"] == "field":

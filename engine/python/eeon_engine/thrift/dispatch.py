@@ -111,8 +111,7 @@ def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
 
 
 def _refusal(result: TPayload, error: EngineError) -> TPayload:
-    """Returns the result with the declared exception, or a TApplicationException if that cannot represent the
-    error."""
+    """Returns the result with the declared exception; a TApplicationException if it has no such error."""
     declared = result.thrift_spec.get(1)
     if declared is None:
         return _internal(str(error))

@@ -66,8 +66,7 @@ class Reader:
         return name, kind, sequence
 
     def struct(self, kind: type[Payload], depth: int = MAX_DEPTH) -> Payload:
-        """Returns a struct of a type in the interface. Fields whose type differs from the interface's are
-        left out."""
+        """Returns a struct of the interface, without fields whose type differs from the interface's."""
         self._enter(depth)
         result = kind()
         fields = kind.thrift_spec

@@ -32,8 +32,7 @@ _POLL_SECONDS = 0.5
 
 
 def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = ()) -> Dispatcher:
-    """Returns the dispatcher of a switch whose server listens on `port`; clients may add these interfaces as
-    ports."""
+    """Returns the dispatcher of a server on `port`; clients may add these interfaces as ports."""
     context = Context(control)
     own: dict[str, list[object]] = {
         "standard": [TableCalls(context), CellCalls(context), WholeCalls(context, port, interfaces)],
@@ -49,7 +48,8 @@ class Server:
     def __init__(self, control: SwitchHandle, address: str, interfaces: Collection[str] = ()) -> None:
         self._listener = _listen(address)
         host, port = self._listener.getsockname()[:2]
-        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        """The address for clients: host and bound port."""
         self._dispatcher = dispatcher(control, port, interfaces)
         self._stopping = threading.Event()
         self._long_calls = threading.Lock()
@@ -59,11 +59,6 @@ class Server:
         # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
         self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
         self._acceptor.start()
-
-    @property
-    def address(self) -> str:
-        """The address for clients: host and bound port."""
-        return self._address
 
     def stop(self) -> None:
         """Closes all connections. The switch keeps its state. May be called again."""
@@ -106,17 +101,14 @@ class Server:
                 self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
 
     def _make_room(self) -> None:
-        """Makes room if all places are taken: disconnects the client that has been idle for the longest
-        time."""
+        """If all places are taken, disconnects the client that has been idle for the longest time."""
         with self._guard:
             if len(self._connections) < MAX_CONNECTIONS:
                 return
             quietest = min(self._connections, key=lambda connection: connection.quiet_since)
             # Its thread ends by itself; it no longer counts as a client.
             self._ending[quietest] = self._connections.pop(quietest)
-        _LOG.warning(
-            "%d Thrift clients are connected, the limit; closing the one idle longest", MAX_CONNECTIONS
-        )
+        _LOG.warning("%d Thrift clients are connected, the limit; closing the quietest", MAX_CONNECTIONS)
         quietest.close()
 
     def _begin(self, peer: socket.socket, name: str) -> None:

@@ -226,8 +226,7 @@ def priority(options: standard.BmAddEntryOptions) -> int:
 
 
 def _shortest(data: list[bytes]) -> list[bytes]:
-    """Returns the action data as BMv2 gives them back: without leading zeros. Keys are padded to their
-    width."""
+    """Returns action data as BMv2 gives them back: without leading zeros. Keys are padded to their width."""
     return [value.lstrip(b"\0") or b"\0" for value in data]
 
 

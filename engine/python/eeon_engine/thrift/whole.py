@@ -68,9 +68,7 @@ class WholeCalls:
         # BMv2's dump is its memory layout, with a raw MD5 digest that its CLI cannot read.
         control, names = self._control, self._context.names
         if sum(array["size"] for array in names["register_arrays"].values()) > MAX_ANSWER_CELLS:
-            raise InvalidValueError(
-                f"the registers have more than {MAX_ANSWER_CELLS} cells; read them by index"
-            )
+            raise InvalidValueError(f"the registers have over {MAX_ANSWER_CELLS} cells; read them by index")
         groups, nodes, lags = control.mc_get_entries()
         count = len(groups) + len(nodes) + sum(control.mt_get_num_entries(name) for name in names["tables"])
         self._context.check_entries("the switch's state", count)

@@ -27,17 +27,13 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="server_fuzz", description="Fuzz the P4Runtime and the Thrift server."
-    )
+    parser = argparse.ArgumentParser(prog="server_fuzz", description="Fuzz the P4Runtime and Thrift servers.")
     commands = parser.add_subparsers(required=True)
     fuzz = commands.add_parser("fuzz", help="fuzz one target for some time")
     fuzz.add_argument("target")
     fuzz.add_argument("--seconds", type=int, default=60)
     fuzz.set_defaults(do=_fuzz)
-    minimise = commands.add_parser(
-        "minimise", help="keep the inputs of a target that add coverage, and pack them"
-    )
+    minimise = commands.add_parser("minimise", help="keep a target's inputs that add coverage, and pack them")
     minimise.add_argument("target")
     minimise.set_defaults(do=_minimise)
     libfuzzer = commands.add_parser("libfuzzer", help="run libFuzzer with options of its own")

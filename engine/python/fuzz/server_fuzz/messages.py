@@ -1,5 +1,4 @@
-"""Random protobuf messages of any type, and mutations, by field: numbers, byte strings, names, repetition,
-absence."""
+"""Random protobuf messages of any type, and mutations: numbers, bytes, names, repetition, absence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -100,9 +99,7 @@ def _change_list(message: Any, field: Any, draws: Draws, is_message: bool) -> An
             items.add()
         case 3:
             order = [items[at], *items[:at], *items[at + 1 :]]
-            copies = [
-                type(item).FromString(item.SerializeToString()) if is_message else item for item in order
-            ]
+            copies = [type(one).FromString(one.SerializeToString()) if is_message else one for one in order]
             del items[:]
             items.extend(copies)
         case _ if is_message:

@@ -5,13 +5,15 @@ that are not a message. One bit of the kind makes the message the primary's, so 
 an election id.
 """
 
+from contextlib import ExitStack
+
 from finsy.proto import p4r
 from google.protobuf.message import DecodeError
 
 from .draws import Draws
 from .p4runtime_session import Refused, Session, Stream
 from .p4runtime_write import forwards
-from .world import PROGRAMS, check_conservation, no_bug_is_logged, traffic, world
+from .world import PROGRAMS, check_conservation, no_bug_logged, traffic, world
 
 _MAX_CALLS = 12
 _STREAMS = 3
@@ -31,28 +33,21 @@ def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
     chosen = world(draws.choice(PROGRAMS))
-    with no_bug_is_logged():
-        session = Session(chosen.switch(), None if draws.one_in(8) else chosen.pipeline)
-        session.arbitrate()
-        streams = [Stream(session.service) for _ in range(_STREAMS)]
-        try:
+    with no_bug_logged():
+        pipeline = None if draws.one_in(8) else chosen.pipeline
+        with Session(chosen.switch(), pipeline) as session, ExitStack() as stack:
+            streams = [session.primary, *(Stream(session.service) for _ in range(_STREAMS))]
+            for stream in streams[1:]:
+                stack.callback(stream.end)
             for _ in range(_MAX_CALLS):
                 if draws.is_over:
                     break
                 _call(session, streams, draws)
             traffic(chosen, session.switch, draws)
-        finally:
-            for stream in streams:
-                stream.end()
-            session.close()
         check_conservation(session.switch)
         # A new server for the same switch, as after a restart, has no election ids.
-        after = Session(session.switch, None)
-        after.arbitrate()
-        try:
+        with Session(session.switch, None) as after:
             forwards(after, chosen)
-        finally:
-            after.close()
 
 
 def _call(session: Session, streams: list[Stream], draws: Draws) -> None:
@@ -68,7 +63,7 @@ def _call(session: Session, streams: list[Stream], draws: Draws) -> None:
             session.sign(request)
     try:
         if call is None:
-            [session, *streams][kind % (1 + _STREAMS)].send(request)
+            streams[kind % len(streams)].send(request)
         else:
             call(session, request)
     except Refused:

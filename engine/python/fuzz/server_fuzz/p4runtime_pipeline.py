@@ -15,16 +15,7 @@ from .draws import Draws
 from .entities import Maker
 from .p4runtime_session import Refused, Session
 from .p4runtime_write import forwards
-from .world import (
-    PROGRAMS,
-    World,
-    check_conservation,
-    engine_state,
-    no_bug_is_logged,
-    require,
-    traffic,
-    world,
-)
+from .world import PROGRAMS, World, check_conservation, engine_state, no_bug_logged, require, traffic, world
 
 # A check of E-EON's own program takes a hundred times as long, and adds little.
 _SMALL = PROGRAMS[1:]
@@ -36,20 +27,15 @@ def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
     first = world(draws.choice(_SMALL))
-    with no_bug_is_logged():
-        session = Session(first.switch(), first.pipeline)
-        session.arbitrate()
+    with no_bug_logged(), Session(first.switch(), first.pipeline) as session:
         maker = Maker(first, draws)
-        try:
-            for _ in range(1 + draws.randrange(_MAX_PUSHES)):
-                _write(session, maker, draws)
-                _push(session, first, draws)
-                _write(session, maker, draws)
-                traffic(first, session.switch, draws)
-                check_conservation(session.switch)
-            forwards(session, first)
-        finally:
-            session.close()
+        for _ in range(1 + draws.randrange(_MAX_PUSHES)):
+            _write(session, maker, draws)
+            _push(session, first, draws)
+            _write(session, maker, draws)
+            traffic(first, session.switch, draws)
+            check_conservation(session.switch)
+        forwards(session, first)
 
 
 def _write(session: Session, maker: Maker, draws: Draws) -> None:

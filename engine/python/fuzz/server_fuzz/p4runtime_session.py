@@ -51,9 +51,7 @@ class _Context:
 
     def abort(self, code: grpc.StatusCode, message: str) -> None:
         require(code.value[0] in DOCUMENTED, f"status {code.name}: {message}")
-        require(
-            0 < len(message) < _LONGEST_MESSAGE, f"a status of {len(message)} characters: {message[:200]}"
-        )
+        require(0 < len(message) < _LONGEST_MESSAGE, f"a status of {len(message)} characters: {message[:99]}")
         raise Refused(code.value[0], [])
 
     def abort_with_status(self, status: Any) -> None:
@@ -114,33 +112,23 @@ class Stream:
 
 
 class Session:
-    """A separate device, its servicer, and its primary's stream."""
+    """A separate device, its servicer, and its primary's stream, which ends with the block."""
 
     def __init__(self, switch: Switch, pipeline: Pipeline | None) -> None:
         self.switch = switch
         self.device = Device(switch, pipeline)
         self.service = Service(self.device)
-        self._primary: Stream | None = None
-
-    def arbitrate(self) -> None:
-        """Makes this client primary."""
-        self._primary = Stream(self.service)
-        update = p4r.MasterArbitrationUpdate(
-            device_id=self.switch.device_id, election_id=U128.encode(ELECTION_ID)
-        )
-        self._primary.send(p4r.StreamMessageRequest(arbitration=update))
-        status = self._primary.receive().arbitration.status
+        self.primary = Stream(self.service)
+        update = p4r.MasterArbitrationUpdate(device_id=switch.device_id, election_id=U128.encode(ELECTION_ID))
+        self.primary.send(p4r.StreamMessageRequest(arbitration=update))
+        status = self.primary.receive().arbitration.status
         require(status.code == rpc_code.OK, f"the only client is not primary: {status}")
 
-    def send(self, message: Any) -> None:
-        """Sends a message on the primary's stream."""
-        if self._primary is not None:
-            self._primary.send(message)
+    def __enter__(self) -> "Session":
+        return self
 
-    def close(self) -> None:
-        """Ends the primary's stream."""
-        if self._primary is not None:
-            self._primary.end()
+    def __exit__(self, *_: object) -> None:
+        self.primary.end()
 
     def sign(self, request: Any) -> None:
         """Makes a request the primary's."""
@@ -150,8 +138,7 @@ class Session:
         request.election_id.CopyFrom(U128.encode(ELECTION_ID))
 
     def write(self, request: Any) -> list[int]:
-        """Calls Write, and returns the code of each update. Raises `Refused` if the whole request is
-        refused."""
+        """Calls Write, and returns the code of each update. Raises `Refused` if the request is refused."""
         try:
             self.service.Write(request, _Context())
         except Refused as refused:

@@ -14,16 +14,7 @@ from .draws import Draws
 from .entities import Maker, Update
 from .p4runtime_session import Refused, Session
 from .readback import WrittenEntities, canonical
-from .world import (
-    PROGRAMS,
-    World,
-    check_conservation,
-    engine_state,
-    no_bug_is_logged,
-    require,
-    traffic,
-    world,
-)
+from .world import PROGRAMS, World, check_conservation, engine_state, no_bug_logged, require, traffic, world
 
 _MAX_STEPS = 12
 _MAX_UPDATES = 8
@@ -34,16 +25,14 @@ _PROOF_PAYLOAD = bytes.fromhex("0200000000010200000000029999") + bytes(50)
 def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
-    with no_bug_is_logged():
-        case = _Case(world(draws.choice(PROGRAMS)), draws)
-        try:
-            for _ in range(_MAX_STEPS):
-                if draws.is_over:
-                    break
-                case.step()
-            forwards(case.session, case.world)
-        finally:
-            case.session.close()
+    chosen = world(draws.choice(PROGRAMS))
+    with no_bug_logged(), Session(chosen.switch(), chosen.pipeline) as session:
+        case = _Case(chosen, draws, session)
+        for _ in range(_MAX_STEPS):
+            if draws.is_over:
+                break
+            case.step()
+        forwards(session, chosen)
 
 
 def forwards(session: Session, world: World) -> None:
@@ -71,14 +60,13 @@ def forwards(session: Session, world: World) -> None:
 class _Case:
     """One switch, and its expected state."""
 
-    def __init__(self, world: World, draws: Draws) -> None:
+    def __init__(self, world: World, draws: Draws, session: Session) -> None:
         self.world = world
+        self.session = session
         self._draws = draws
         self._maker = Maker(world, draws)
         self._written = WrittenEntities(world.info)
         self._past: list[Any] = []
-        self.session = Session(world.switch(), world.pipeline)
-        self.session.arbitrate()
 
     def step(self) -> None:
         """Performs one step: a read, traffic, a message on a stream, or a write."""
@@ -127,10 +115,8 @@ class _Case:
         if before is not None and any(codes):
             require(rpc_code.OK not in codes, f"a part of an atomic batch was done: {codes}")
             after = self._state()
-            for kind in before:
-                require(
-                    before[kind] == after[kind], f"taken back: {kind}: {before[kind]} became {after[kind]}"
-                )
+            for kind, was in before.items():
+                require(was == after[kind], f"taken back: {kind}: {was} became {after[kind]}")
         for update, code in zip(request.updates, codes, strict=True):
             if code == rpc_code.OK:
                 self._written.note(update.type, update.entity)
@@ -156,8 +142,7 @@ class _Case:
         return state
 
     def _check_readback(self) -> None:
-        """Requires that reads return what was written, and that the tables have as many entries here as in
-        the engine."""
+        """Requires that reads return what was written, and all entries that the engine has."""
         for key, answer in self._written.expected():
             found = [canonical(entity) for entity in self.session.read_all(key)]
             require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")
@@ -190,10 +175,8 @@ class _Case:
                     message.packet.metadata.add(metadata_id=field_id, value=draws.bytes(1) or b"\0")
             case 1:
                 digests = [0, *(item.preamble.id for item in self.world.info.digests)]
-                message.digest_ack.digest_id, message.digest_ack.list_id = (
-                    draws.choice(digests),
-                    draws.randrange(4),
-                )
+                message.digest_ack.digest_id = draws.choice(digests)
+                message.digest_ack.list_id = draws.randrange(4)
             case _:
                 message.other.SetInParent()
         messages.change(message, draws)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from .draws import Draws
 from .thrift_stream import Caller, answers
-from .world import PROGRAMS, Finding, World, check_conservation, no_bug_is_logged, require, traffic, world
+from .world import PROGRAMS, Finding, World, check_conservation, no_bug_logged, require, traffic, world
 
 _MAX_PIECES = 8
 
@@ -17,7 +17,7 @@ def run(data: bytes) -> None:
     cuts = draws.bytes(draws.randrange(_MAX_PIECES))
     frames = Draws(draws.bytes(4))
     sent = draws.rest()
-    with no_bug_is_logged():
+    with no_bug_logged():
         whole = _talk(chosen, [sent], frames)
         try:
             answers(whole)

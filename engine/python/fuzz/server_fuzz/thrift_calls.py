@@ -15,16 +15,7 @@ from differential.thrift import to_thrift
 
 from .draws import Draws
 from .thrift_stream import Caller
-from .world import (
-    PROGRAMS,
-    World,
-    check_conservation,
-    engine_state,
-    no_bug_is_logged,
-    require,
-    traffic,
-    world,
-)
+from .world import PROGRAMS, World, check_conservation, engine_state, no_bug_logged, require, traffic, world
 
 _MAX_CALLS = 24
 METHODS = [
@@ -44,7 +35,7 @@ def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
     chosen = world(draws.choice(PROGRAMS))
-    with no_bug_is_logged():
+    with no_bug_logged():
         switch = chosen.switch()
         caller = Caller(switch)
         for _ in range(_MAX_CALLS):

@@ -87,7 +87,7 @@ def world(name: str) -> World:
 
 
 @contextmanager
-def no_bug_is_logged() -> Iterator[None]:
+def no_bug_logged() -> Iterator[None]:
     """Raises `Finding` if the servers log an error in the block: they answer a bug with a status, and log its
     traceback. Warnings are about clients' mistakes, and are dropped."""
     log = logging.getLogger("eeon_engine")
@@ -152,7 +152,3 @@ def _cells(arrays: Any, read: Callable[[str, int, int], Any]) -> Any:
             [(0, array.size)] if array.size <= _SHORT else [(0, _SHORT), (array.size - 1, array.size)]
         )
     }
-
-
-def _parts(size: int) -> list[tuple[int, int]]:
-    return [(0, size)] if size <= _SHORT else [(0, _SHORT), (size - 1, size)]

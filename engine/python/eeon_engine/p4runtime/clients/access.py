@@ -115,9 +115,7 @@ def _caller(path: Path, name: str, entry: object) -> Caller:
         if right not in known:
             raise ConfigError(f"{what}: unknown right '{right}'; use {', '.join(known)}")
     roles = _words(what, "roles", entry.get("roles", [""]))
-    return Caller(
-        name, frozenset(known[right] for right in rights), None if "*" in roles else frozenset(roles)
-    )
+    return Caller(name, frozenset(known[one] for one in rights), None if "*" in roles else frozenset(roles))
 
 
 def _words(what: str, key: str, value: object) -> list[str]:

@@ -28,15 +28,8 @@ class Role(NamedTuple):
 
 DEFAULT = Role("", 0)
 _MAX_NAME = 256
-_ID_FIELDS = (
-    "table_id",
-    "action_profile_id",
-    "counter_id",
-    "meter_id",
-    "register_id",
-    "value_set_id",
-    "digest_id",
-)
+_KINDS = ("table", "action_profile", "counter", "meter", "register", "value_set", "digest")
+_ID_FIELDS = tuple(f"{kind}_id" for kind in _KINDS)
 """The fields that have the P4Info id of an entity's object; of a direct resource, of its table."""
 
 

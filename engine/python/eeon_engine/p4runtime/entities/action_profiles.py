@@ -221,8 +221,7 @@ def _check_weights(profile: ActionProfile, weights: Sequence[int], max_size: int
 
 
 def _weight(profile: ActionProfile, weight: int) -> int:
-    """Returns the weight for the engine. If the profile does not allow weights, only 0 is valid, and means
-    1."""
+    """Returns the weight for the engine. If the profile allows no weights, only 0 is valid, and means 1."""
     if not profile.weights_disallowed:
         return weight
     if weight != 0:

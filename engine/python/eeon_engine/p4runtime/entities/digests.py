@@ -8,7 +8,6 @@ PI, which checks every `ack_timeout_ns` since the configuration: at the second c
 is after one to two timeouts.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,22 +28,17 @@ _MIN_ACK_TIMEOUT_NS = 100_000_000
 
 
 @dataclass
-class _Sent:
-    at_ns: int
-    messages: tuple[bytes, ...]
-
-
-@dataclass
 class DigestLists:
     """The messages of one digest."""
 
     config: p4r.DigestEntry.Config
     next_list_id: int = 1
-    _waiting: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict)
+    _waiting: dict[bytes, None] = field(default_factory=dict)
     _first_ns: int = 0
     _begun_ns: int | None = None
     """The first time given, from which PI's checks are counted: PI's clock starts with the configuration."""
-    _sent: "OrderedDict[int, _Sent]" = field(default_factory=OrderedDict)
+    _sent: dict[int, tuple[int, list[bytes]]] = field(default_factory=dict)
+    """The time and the messages of each list without an acknowledgement, oldest first."""
     _remembered: set[bytes] = field(default_factory=set)
 
     @property
@@ -55,8 +49,7 @@ class DigestLists:
         return min(self.config.max_list_size or _MAX_LIST, _MAX_LIST)
 
     def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
-        """Adds a message of the data plane. Returns the list that it completes, if any, as id and
-        messages."""
+        """Adds a message of the switch. Returns the list that it completes, if any, as id and messages."""
         self._forget(now_ns)
         if message in self._remembered or message in self._waiting:
             return []
@@ -74,16 +67,15 @@ class DigestLists:
 
     def acknowledge(self, list_id: int) -> None:
         """Handles the acknowledgement of a list: its messages may be sent again. Ignores an unknown list."""
-        sent = self._sent.pop(list_id, None)
-        if sent is not None:
-            self._remembered.difference_update(sent.messages)
+        _, messages = self._sent.pop(list_id, (0, []))
+        self._remembered.difference_update(messages)
 
     def _send(self, now_ns: int) -> tuple[int, list[bytes]]:
         messages = list(self._waiting)
         self._waiting.clear()
         list_id, self.next_list_id = self.next_list_id, self.next_list_id + 1
         if self.config.ack_timeout_ns:
-            self._sent[list_id] = _Sent(now_ns, tuple(messages))
+            self._sent[list_id] = now_ns, messages
             self._remembered.update(messages)
             while len(self._remembered) > _MAX_REMEMBERED:
                 self.acknowledge(next(iter(self._sent)))
@@ -94,8 +86,8 @@ class DigestLists:
             self._begun_ns = now_ns
         period_ns = max(self.config.ack_timeout_ns, _MIN_ACK_TIMEOUT_NS)
         while self._sent:
-            list_id, sent = next(iter(self._sent.items()))
-            looks = (sent.at_ns - self._begun_ns) // period_ns + 2
+            list_id, (sent_ns, _) = next(iter(self._sent.items()))
+            looks = (sent_ns - self._begun_ns) // period_ns + 2
             if now_ns < self._begun_ns + looks * period_ns:
                 return
             self.acknowledge(list_id)
@@ -107,12 +99,13 @@ class Digests:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._by_name = {digest.in_program: digest for digest in schema.digests.values()}
-        self._lists: dict[int, DigestLists] = {}
+        self.lists: dict[int, DigestLists] = {}
+        """The configured digests, by id."""
 
     def write(self, kind: int, message: p4r.DigestEntry) -> None:
         """Applies one update of a `DigestEntry`: INSERT starts the digest's reports, DELETE stops them."""
         digest = find(self._schema.digests, "digest", message.digest_id)
-        before = self._lists.get(digest.id)
+        before = self.lists.get(digest.id)
         if kind == p4r.Update.INSERT and before is not None:
             raise already_exists(f"digest '{digest.name}' is already configured")
         if kind != p4r.Update.INSERT and before is None:
@@ -123,7 +116,7 @@ class Digests:
                 "digest's; give what it sends a struct of its own in the P4 source, and compile again"
             )
         if kind == p4r.Update.DELETE:
-            del self._lists[digest.id]
+            del self.lists[digest.id]
             return
         # Ids continue, so that an acknowledgement of an older list does not match a new one.
         next_list_id = 1 if before is None else before.next_list_id
@@ -132,28 +125,15 @@ class Digests:
         for name, value in given.items():
             if value < 0:
                 raise invalid(f"digest '{digest.name}': {name} {value} is negative")
-        self._lists[digest.id] = DigestLists(p4r.DigestEntry.Config(**given), next_list_id)
-
-    def checkpoint(self) -> "dict[int, DigestLists]":
-        """Returns the current configuration, for `restore`."""
-        return dict(self._lists)
-
-    def restore(self, checkpoint: "dict[int, DigestLists]") -> None:
-        """Restores the configuration that `checkpoint` returned."""
-        self._lists = checkpoint
-
-    @property
-    def is_any_configured(self) -> bool:
-        """Whether any digest is configured."""
-        return bool(self._lists)
+        self.lists[digest.id] = DigestLists(p4r.DigestEntry.Config(**given), next_list_id)
 
     def read(self, message: p4r.DigestEntry) -> Iterator[Chunk]:
         """Yields the configurations that a `DigestEntry` selects; 0 stands for all."""
         if message.digest_id:
             find(self._schema.digests, "digest", message.digest_id)
-        for digest_id in sorted(self._lists):
+        for digest_id in sorted(self.lists):
             if message.digest_id in (0, digest_id):
-                entry = p4r.DigestEntry(digest_id=digest_id, config=self._lists[digest_id].config)
+                entry = p4r.DigestEntry(digest_id=digest_id, config=self.lists[digest_id].config)
                 yield chunks.one(partial(p4r.Entity, digest_entry=entry))
 
     def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
@@ -164,16 +144,16 @@ class Digests:
         ready = []
         for name, sample in samples:
             digest = self._by_name.get(name)
-            if digest is not None and digest.id in self._lists:
-                ready += [(digest, *item) for item in self._lists[digest.id].add(sample, now_ns)]
-        for digest_id, lists in self._lists.items():
+            if digest is not None and digest.id in self.lists:
+                ready += [(digest, *item) for item in self.lists[digest.id].add(sample, now_ns)]
+        for digest_id, lists in self.lists.items():
             ready += [(self._schema.digests[digest_id], *item) for item in lists.due(now_ns)]
         return [_list(digest, list_id, messages, epoch_ns) for digest, list_id, messages in ready]
 
     def acknowledge(self, message: p4r.DigestListAck) -> None:
         """Handles a `DigestListAck`; raises INVALID_ARGUMENT for a digest that is not in the P4Info."""
         digest = find(self._schema.digests, "digest", message.digest_id)
-        lists = self._lists.get(digest.id)
+        lists = self.lists.get(digest.id)
         if lists is not None:
             lists.acknowledge(message.list_id)
 

@@ -75,13 +75,13 @@ class Forwarding:
 
     def checkpoint(self) -> Checkpoint:
         """Returns a point for `restore` to return to. Only within `batch.undisturbed`."""
-        return self._control.savepoint(), self.digests.checkpoint()
+        return self._control.savepoint(), dict(self.digests.lists)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Undoes all writes since the checkpoint."""
         savepoint, lists = checkpoint
         self._control.roll_back(savepoint)
-        self.digests.restore(lists)
+        self.digests.lists = lists
 
     def write(self, update: p4r.Update) -> None:
         """Applies one update, completely or not at all. Only within `batch.undisturbed`."""
@@ -102,7 +102,7 @@ class Forwarding:
         kind.write(update.type, body)
 
     def _write_digest(self, update_type: int, entry: p4r.DigestEntry) -> None:
-        if not self.digests.is_any_configured:
+        if not self.digests.lists:
             # Discards the data plane's messages from before any digest was configured.
             self._control.take_digests()
         self.digests.write(update_type, entry)
@@ -142,13 +142,13 @@ class Forwarding:
 
     def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """Returns the `DigestList`s that are due."""
-        samples = self._control.take_digests() if self.digests.is_any_configured else []
+        samples = self._control.take_digests() if self.digests.lists else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 
     @property
     def has_notices(self) -> bool:
         """Whether there may be digests or expired entries to notify."""
-        return self.digests.is_any_configured or self.tables.has_timeouts
+        return bool(self.digests.lists) or self.tables.has_timeouts
 
 
 def rolled_back() -> StatusError:

@@ -79,12 +79,11 @@ class ReplicationEngine:
         )
 
     def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[Chunk]:
-        """Yields the groups or sessions that a request selects; 0 stands for all, an empty request for both
-        kinds."""
+        """Yields the groups or sessions that are asked for; 0 stands for all, an empty request for both."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
             wanted = message.multicast_group_entry.multicast_group_id
-            of_sessions = {session.mgid for session in self._sessions()}
+            of_sessions = {mgid for _, _, mgid, *_ in self._control.mirroring_sessions()}
             for number, copies, note in self._groups(wanted):
                 if number <= _MAX_ID or number not in of_sessions:
                     yield Chunk(1 + len(copies), partial(_group_entities, number, copies, note))
@@ -92,8 +91,8 @@ class ReplicationEngine:
             wanted = message.clone_session_entry.session_id
             if wanted > _SESSION_0:
                 return
-            found = self._sessions(wanted % _SESSION_0 if wanted else None)
-            for session in sorted(found, key=lambda session: session.number or _SESSION_0):
+            found = self._control.mirroring_sessions(wanted % _SESSION_0 if wanted else None)
+            for session in sorted(found, key=lambda session: session[0] or _SESSION_0):
                 entry = p4r.PacketReplicationEngineEntry(clone_session_entry=self._session(session))
                 yield chunks.one(partial(p4r.Entity, packet_replication_engine_entry=entry))
 
@@ -102,19 +101,15 @@ class ReplicationEngine:
             return []
         return self._control.mc_groups(wanted or None)
 
-    def _sessions(self, wanted: int | None = None) -> list[Session]:
-        return [Session(*session) for session in self._control.mirroring_sessions(wanted)]
-
     def _session(self, session: Session) -> p4r.CloneSessionEntry:
+        number, port, mgid, class_of_service, max_bytes = session
         entry = p4r.CloneSessionEntry(
-            session_id=session.number or _SESSION_0,
-            class_of_service=session.class_of_service,
-            packet_length_bytes=session.max_bytes,
+            session_id=number or _SESSION_0, class_of_service=class_of_service, packet_length_bytes=max_bytes
         )
-        if session.port is not None:
-            entry.replicas.add(port=bytestrings.encode(session.port))
-        for mgid, copies, note in self._control.mc_groups(session.mgid) if session.mgid is not None else ():
-            own = mgid == _FIRST_CLONE_GROUP + session.number
+        if port is not None:
+            entry.replicas.add(port=bytestrings.encode(port))
+        for _, copies, note in self._control.mc_groups(mgid) if mgid is not None else ():
+            own = mgid == _FIRST_CLONE_GROUP + number
             given = p4r.CloneSessionEntry.FromString(note).replicas if own else ()
             entry.replicas.extend(_shown(copies, given))
         return entry

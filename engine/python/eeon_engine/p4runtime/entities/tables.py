@@ -164,8 +164,7 @@ class Tables:
         return entry
 
     def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[Entry]]:
-        """Yields the entries of a table in the engine, in pages; if the request has a key, only the entry
-        with this key."""
+        """Yields a table's entries in pages; if the request has a key, only the entry with this key."""
         if request.match:
             one = self._find(table, translate.key_from_message(table, request))
             yield [] if one is None else [one]
@@ -202,8 +201,7 @@ class Tables:
     # ---- reading
 
     def read(self, message: p4r.TableEntry) -> Iterator[Chunk]:
-        """Yields the entries that a `TableEntry` request selects; table 0 stands for all tables, no match for
-        all entries."""
+        """Yields the entries that are asked for; table 0 stands for all tables, no match for all entries."""
         for table in self._tables_of(message):
             if message.table_id:
                 _check_resources(table, message)
@@ -300,21 +298,18 @@ class Tables:
         return table, named.handle if named else None
 
     def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[Chunk]:
-        """Yields the counters that a `DirectCounterEntry` selects; table 0 stands for all tables, no match
-        for all entries."""
+        """Yields the counters that are asked for; table 0 stands for all tables, no match for all entries."""
         wanted = p4r.TableEntry(counter_data=p4r.CounterData())
         return self._read_direct(message.table_entry, "counter", wanted, _counter_entity)
 
     def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[Chunk]:
-        """Yields the meters that a `DirectMeterEntry` selects; table 0 stands for all tables, no match for
-        all entries."""
+        """Yields the meters that are asked for; table 0 stands for all tables, no match for all entries."""
         arrays.check_no_colour_counts(message, "counter_data", "direct meters")
         wanted = p4r.TableEntry(meter_config=p4r.MeterConfig())
         return self._read_direct(message.table_entry, "meter", wanted, _meter_entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Yields the counters and meters of a table's const entries and of its default entry, as messages of
-        both kinds."""
+        """Yields the counters and meters of a table's const entries and of its default entry, as messages."""
         table = self._schema.tables[table_id]
         const: list[Entry] = self._entries(table) if table.has_initial_entries else []
         for key in [*map(self._message, const), _default_key(table)]:
@@ -431,10 +426,8 @@ def _note(message: p4r.TableEntry) -> bytes:
 
 def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
     """Returns whether an entry matches the filters of a read (§9.1.6)."""
-    if request.HasField("action") and request.action.action.action_id not in (
-        0,
-        entry.action.action.action_id,
-    ):
+    action = request.action.action.action_id
+    if request.HasField("action") and action not in (0, entry.action.action.action_id):
         return False
     return (
         request.priority in (0, entry.priority)

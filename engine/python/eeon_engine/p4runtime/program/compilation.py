@@ -160,9 +160,7 @@ class _Shapes:
     """Lookups of widths in the program."""
 
     def __init__(self, parsed: Json) -> None:
-        types = {
-            kind["name"]: {field[0]: field[1] for field in kind["fields"]} for kind in parsed["header_types"]
-        }
+        types = {kind["name"]: dict(field[:2] for field in kind["fields"]) for kind in parsed["header_types"]}
         self._headers = {header["name"]: types[header["header_type"]] for header in parsed["headers"]}
         self._actions = {action["id"]: action for action in parsed["actions"]}
 

@@ -38,8 +38,7 @@ DataType = Scalar | Composite
 
 
 def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: int = 0) -> DataType:
-    """Returns the type of a `P4DataTypeSpec` in the `P4TypeInfo` `info`; raises UNIMPLEMENTED for a type that
-    BMv2 lacks."""
+    """Returns the type of a `P4DataTypeSpec`; raises UNIMPLEMENTED for a type that BMv2 lacks."""
     if depth > _MAX_DEPTH:
         raise invalid(f"P4Info: the type of {what} is nested more than {_MAX_DEPTH} deep")
 

@@ -28,9 +28,7 @@ def unwrapped(device_config: bytes) -> bytes:
             "p4_device_config is neither JSON nor a p4.tmp.P4DeviceConfig with device_data; send the BMv2 "
             "JSON that p4c-bm2-ss wrote"
         )
-    _LOG.warning(
-        "p4_device_config is a p4.tmp.P4DeviceConfig, which is deprecated; send the BMv2 JSON itself"
-    )
+    _LOG.warning("p4_device_config is a p4.tmp.P4DeviceConfig, which is deprecated; send BMv2's JSON itself")
     return data
 
 

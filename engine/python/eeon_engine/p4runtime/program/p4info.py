@@ -53,8 +53,7 @@ _N = TypeVar("_N", bound=schema.Named)
 
 
 def read(info: p4i.P4Info) -> schema.Schema:
-    """Indexes a `P4Info`; raises INVALID_ARGUMENT if it contradicts itself, UNIMPLEMENTED for string
-    translation."""
+    """Indexes a P4Info; raises INVALID_ARGUMENT for a contradiction, UNIMPLEMENTED for string translation."""
     types = info.type_info
     actions = _by_id("action", info.actions, _action)
     profiles = _by_id("action profile", info.action_profiles, _profile)
@@ -92,8 +91,7 @@ def _by_id(kind: str, objects: Sequence[_M], made: Callable[[_M], _T]) -> dict[i
 
 
 def _check_ids(kind: str, objects: Iterable[_Message]) -> None:
-    """Raises INVALID_ARGUMENT if two objects of one kind share an id or a name, or an id has another kind's
-    prefix."""
+    """Raises INVALID_ARGUMENT if objects of a kind share an id or a name, or an id's prefix is another's."""
     seen: dict[int | str, str] = {}
     for item in objects:
         number, name = item.preamble.id, item.preamble.name

@@ -53,8 +53,7 @@ def _checked(serialized: bytes) -> Pipeline:
 
 
 def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.ForwardingPipelineConfig:
-    """Returns a `ForwardingPipelineConfig` from BMv2 JSON and a P4Info, which is a message or its text
-    format."""
+    """Returns a `ForwardingPipelineConfig` of BMv2 JSON and a P4Info, a message or its text format."""
     if isinstance(info, str | bytes):
         parsed = p4i.P4Info()
         try:

@@ -11,8 +11,7 @@ _T = TypeVar("_T")
 
 
 def check(info: p4i.P4Info) -> None:
-    """Raises INVALID_ARGUMENT that names the first reference to an object that is not there, or that does not
-    refer back."""
+    """Raises INVALID_ARGUMENT for the first reference to a missing object, or not made in return."""
     tables = {table.preamble.id: table for table in info.tables}
     actions = {action.preamble.id: action for action in info.actions}
     profiles = {profile.preamble.id: profile for profile in info.action_profiles}

@@ -31,9 +31,8 @@ MAX_SENDING = 8
 SEND_SECONDS = 30.0
 SEND_GRACE_S = 0.25
 """Time in which a client that reads has received a message; until then its call is not ended for others."""
-_STREAM_THREADS = MAX_STREAMS + MAX_SILENT_STREAMS + 16
-_WRITE_THREADS = 2 * MAX_RECEIVING + 8
-_READ_THREADS = 2 * MAX_RECEIVING + MAX_SENDING + 8
+_MORE_THREADS = 16
+"""Threads of a pool beyond its limits, so that a call is refused or ended and does not wait for one."""
 MAX_READ_BYTES = 1 << 20
 """Maximum size of a request to read; one for thousands of cells by index has a tenth of it."""
 
@@ -43,13 +42,20 @@ Handler = Callable[[Iterator[Any], grpc.ServicerContext], object]
 
 
 class Handlers:
-    """The methods of one gRPC service. Each is handled by the threads of a pool."""
+    """The methods of one gRPC service. Each is handled by the threads of a pool, and waits for its client in
+    a room: for a stream's first message, for a request, or until an answer is sent."""
 
-    def __init__(self, service: str, prefix: str, **threads: int) -> None:
-        self._service_name = service
+    def __init__(self, name: str, prefix: str, service: Service, *, streams: int, **calls: int) -> None:
+        """Makes handlers without methods, for as many streams, and as many calls in each other pool."""
+        self._service_name = name
+        self._service = service
+        self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
+        self._receiving = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
+        self.rooms = [self._silent, self._receiving, self._sending]
         self._pools = {
-            name: ThreadPoolExecutor(count, thread_name_prefix=f"{prefix}-{name}")
-            for name, count in threads.items()
+            name: ThreadPoolExecutor(count + _MORE_THREADS, thread_name_prefix=f"{prefix}-{name}")
+            for name, count in {"stream": streams + MAX_SILENT_STREAMS, **calls}.items()
         }
         # Any, because requests and responses have different types.
         self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
@@ -82,25 +88,20 @@ class Calls(Handlers):
     """The handlers of all calls of a service."""
 
     def __init__(self, service: Service, max_message_bytes: int) -> None:
-        super().__init__(
-            "p4.v1.P4Runtime", "p4runtime", stream=_STREAM_THREADS, write=_WRITE_THREADS, read=_READ_THREADS
-        )
-        self._service = service
-        self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
-        self._writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
-        self._reads = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        calls = {"write": 2 * MAX_RECEIVING, "read": 2 * MAX_RECEIVING + MAX_SENDING}
+        super().__init__("p4.v1.P4Runtime", "p4runtime", service, streams=MAX_STREAMS, **calls)
+        writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
         # Primaries compete for places only with other primaries.
         self._primaries = Room(MAX_RECEIVING, REQUEST_SECONDS)
-        self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
-        self.rooms = [self._silent, self._writes, self._reads, self._primaries, self._sending]
+        self.rooms += [writes, self._primaries]
         decode, response = p4r.StreamMessageRequest.FromString, p4r.StreamMessageResponse
         self._add("StreamChannel", "stream", response, self._stream, streams=True, decode=decode)
         self._add("Read", "read", p4r.ReadResponse, self._read, streams=True)
         for name, pool, room, limit in (
-            ("Write", "write", self._writes, max_message_bytes),
-            ("SetForwardingPipelineConfig", "write", self._writes, max_message_bytes),
-            ("GetForwardingPipelineConfig", "read", self._reads, MAX_READ_BYTES),
-            ("Capabilities", "read", self._reads, MAX_READ_BYTES),
+            ("Write", "write", writes, max_message_bytes),
+            ("SetForwardingPipelineConfig", "write", writes, max_message_bytes),
+            ("GetForwardingPipelineConfig", "read", self._receiving, MAX_READ_BYTES),
+            ("Capabilities", "read", self._receiving, MAX_READ_BYTES),
         ):
             call = self._unary(getattr(service, name), room, limit, getattr(p4r, f"{name}Request"))
             self._add(name, pool, getattr(p4r, f"{name}Response"), call)
@@ -115,7 +116,7 @@ class Calls(Handlers):
         return call
 
     def _read(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[p4r.ReadResponse]:
-        room = self._primaries if self._service.is_primary(context) else self._reads
+        room = self._primaries if self._service.is_primary(context) else self._receiving
         request = only_request(requests, context, room, MAX_READ_BYTES, p4r.ReadRequest)
         for response in self._service.Read(request, context):
             # gRPC returns here when it has sent the message.

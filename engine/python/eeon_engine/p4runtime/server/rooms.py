@@ -25,8 +25,7 @@ class Room:
 
     @contextmanager
     def wait(self, give_up: Callable[[], object]) -> Iterator[None]:
-        """Counts a call that waits for its client. `give_up` ends the wait from another thread, and must not
-        block."""
+        """Counts a call that waits for its client. `give_up`, in another thread, ends it without blocking."""
         place = self.enter(give_up)
         try:
             yield

@@ -65,7 +65,8 @@ class Server:
         self._gnmi_calls = GnmiCalls(control, service)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._rooms = [*self._calls.rooms, *self._gnmi_calls.rooms]
-        self._address = _bind(self._grpc, address, tls)
+        self.address = _bind(self._grpc, address, tls)
+        """The address for clients: host and bound port."""
         self._grpc.start()
         # Not daemons: a daemon in the engine's code at interpreter exit aborts the process.
         self._threads = [
@@ -78,11 +79,6 @@ class Server:
         ]
         for thread in self._threads:
             thread.start()
-
-    @property
-    def address(self) -> str:
-        """The address for clients: host and bound port."""
-        return self._address
 
     def stop(self, grace_seconds: float = 0.5) -> None:
         """Ends all calls, after at most `grace_seconds`. The switch keeps its state. May be called again."""

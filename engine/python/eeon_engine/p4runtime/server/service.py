@@ -96,10 +96,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
             if silent is not None:
                 silent.leave(place)
 
-        reader = threading.Thread(
-            target=self._receive, args=(client, request_iterator, outbox, heard), daemon=True
-        )
-        reader.start()
+        arguments = (client, request_iterator, outbox, heard)
+        threading.Thread(target=self._receive, args=arguments, daemon=True).start()
         try:
             while not isinstance(item := outbox.take(), End):
                 yield item
