@@ -84,8 +84,7 @@ class Fabric:
     def show(self, what: str) -> list[dict[str, Any]]:
         place = ("-t", str(self.topology), "-T", str(self.targets))
         shown = in_this_process("show", what, *place, "-o", "json", code=0)
-        rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
-        return rows
+        return json.loads(shown.stdout)["rows"]
 
     def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
         """Sends `count` bytes; returns the sender's report after the receiver has reported the same sum."""
@@ -93,7 +92,6 @@ class Fabric:
         command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
             try:
-                assert receiver.stdout is not None
                 assert receiver.stdout.readline() == "listening\n"
                 sender = self.eeon(
                     *("fabric", "exec", "--name", self.name, source, "--"),
@@ -102,7 +100,7 @@ class Fabric:
                 received = json.loads(receiver.stdout.readline())
             finally:
                 receiver.kill()
-        sent: dict[str, Any] = json.loads(sender.stdout)
+        sent = json.loads(sender.stdout)
         assert (received["sha256"], received["bytes"]) == (sent["sha256"], count)
         return sent
 

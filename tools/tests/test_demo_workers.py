@@ -19,9 +19,7 @@ class Messages(Exception):
 @pytest.mark.parametrize(
     ("cores", "words", "workers"), [(8, [], 8), (64, [], 12), (None, [], 1), (8, ["--workers", "3"], 3)]
 )
-def test_the_demo_uses_the_cores_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int | None, words: list[str], workers: int
-) -> None:
+def test_the_demo_uses_the_cores_that_are_there(tmp_path, monkeypatch, cores, words, workers):
     asked: list[int] = []
 
     def started(trace: Path, count: int) -> None:
@@ -36,9 +34,7 @@ def test_the_demo_uses_the_cores_that_are_there(
 
 
 @pytest.mark.system
-def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(tmp_path, monkeypatch):
     start = SpawnProcess.start
 
     def killed(process: SpawnProcess) -> None:
@@ -53,6 +49,6 @@ def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(
 
 
 @pytest.mark.system
-def test_the_error_of_a_run_is_the_demos(tmp_path: Path) -> None:
+def test_the_error_of_a_run_is_the_demos(tmp_path):
     with pytest.raises(ReplayError, match=r"none\.pcap: .*No such file"):
         list(runs.run_all(tmp_path / "none.pcap", 2))

@@ -7,7 +7,6 @@ Tolerance: the program's timestamps are whole nanoseconds, so the beginning and 
 be off by a tick, and the end of a frame that is on the wire at the time of reading is not yet known.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,9 +48,7 @@ def transmitters(report: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]
 
 @pytest.mark.parametrize("knows_clock", [True, False], ids=["clock known", "clock unknown"])
 @pytest.mark.parametrize("eee", ["eee_off", "eee_standard", "eee_120us100"])
-def test_energy_from_registers_is_the_energy_of_the_phys(
-    small_trace: Path, eee: str, knows_clock: bool
-) -> None:
+def test_energy_from_registers_is_the_energy_of_the_phys(small_trace, eee, knows_clock):
     topology = topologies.load("leaf-spine-4")
     config = configs.load("mark_threshold", eee)
     hosts = list(topology.hosts.values())

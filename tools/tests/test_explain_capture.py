@@ -37,7 +37,7 @@ def across_the_fabric(trace: Path) -> int:
     raise AssertionError("the trace has no packet from rack to rack")
 
 
-def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace: Path) -> None:
+def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace):
     number = str(across_the_fabric(small_trace))
     refused = [
         result.output
@@ -48,9 +48,7 @@ def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace
     assert "does not pass it; it passes leaf" in refused[0]
 
 
-def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_say_so(
-    small_trace: Path,
-) -> None:
+def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_say_so(small_trace):
     number = across_the_fabric(small_trace)
     way = document(str(small_trace), "-n", str(number), *MARK)
     assert [hop["switch"][:-1] for hop in way["hops"]] == ["leaf", "spine", "leaf"]
@@ -79,7 +77,7 @@ def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_
 
 
 @pytest.mark.system
-def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
+def test_the_first_marked_dropped_or_held_packet_is_found(incast):
     held = (*MARK, "-c", "eee_120us100")
     found: list[Recording] = []
     settings = ReplaySettings("", incast, "leaf-spine-4", ("mark_threshold", "eee_120us100"))
@@ -104,7 +102,7 @@ def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
 
 
 @pytest.mark.system
-def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path: Path) -> None:
+def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path):
     path, page = tmp_path / "whole.pcap", tmp_path / "page.html"
     # Two hosts send thirty full segments each to h1 at one instant, as one super-frame.
     ends = [IP(src=sender, dst="10.0.1.1", tos=2) for sender in ("10.0.1.2", "10.0.2.1")]

@@ -25,7 +25,7 @@ SMALL = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])
-def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, family: list[str]) -> None:
+def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path, family):
     path, listed = tmp_path / "t.pcap", tmp_path / "new" / "flows.csv"
     eeon_trace("shuffle", "-o", path, *SMALL, *family)
     done = eeon_trace("flows", path, "-o", listed)
@@ -45,7 +45,7 @@ def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, fami
 
 
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
-def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number: int) -> None:
+def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number):
     @reports_errors
     def writes() -> None:
         raise OSError(number, "said")
@@ -55,9 +55,7 @@ def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number: i
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])
-def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
-    tmp_path: Path, family: list[str]
-) -> None:
+def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(tmp_path, family):
     path = tmp_path / "t.pcap"
     done = eeon_trace("shuffle", "-o", path, *SMALL, "--full", *family, "--dscp", "0", "--dscp", "46")
     assert done.exit_code == 0, done.output
