@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from eeon_control import topology as topologies
@@ -73,37 +74,19 @@ def test_the_summary_has_exactly_the_keys_that_it_promises():
     assert list(read) == ["program_digest", "trace", "seed", "runs"]
     assert (read["trace"], read["seed"], len(read["runs"])) == ("t.pcap", 9, 12)
     run = read["runs"][3]
-    assert list(run) == [
-        "name",
-        "aqm",
-        "eee",
-        "packets",
-        "latency_us",
-        "energy_joules",
-        "reordered",
-        "wall_seconds",
-        "p4_passes",
-    ]
+    keys = "name aqm eee packets latency_us energy_joules reordered wall_seconds p4_passes"
+    assert list(run) == keys.split()
     assert tuple(run["packets"]) == tuple(run["latency_us"]) == CLASS_NAMES
-    assert run["packets"]["ack"] == {
-        "sent": 500,
-        "delivered": 423,
-        "marked": 0,
-        "early_dropped": 77,
-        "tail_dropped": 0,
-        "other_dropped": 0,
-        "lost": 0,
-    }
+    none = dict.fromkeys(("marked", "tail_dropped", "other_dropped", "lost"), 0)
+    assert run["packets"]["ack"] == {"sent": 500, "delivered": 423, "early_dropped": 77, **none}
     assert run["latency_us"]["data"] == {"mean": 120.0, "p50": 100.0, "p99": 900.0}
     assert run["latency_us"]["fin_rst"] == {"mean": None, "p50": None, "p99": None}
     assert run["energy_joules"] == {"used": 1.0, "legacy": 1.0, "ideal": 0.2}
 
 
 def test_runs_of_different_programs_are_not_summarised_together():
-    import dataclasses
-
     one = run_result()
-    other = dataclasses.replace(one, program_digest="b" * 64)
+    other = replace(one, program_digest="b" * 64)
     with pytest.raises(ReplayError, match="changed while the demo ran"):
         summarise(1, [(RUNS[0], one), (RUNS[1], other)])
 

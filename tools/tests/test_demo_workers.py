@@ -5,11 +5,11 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.demo import demo
 from eeon_tools.demo import runs
 from eeon_tools.errors import ReplayError
 from made_results import MANIFEST
+
+from control_plane.tests.eeon_command import eeon
 
 
 class Messages(Exception):
@@ -29,8 +29,9 @@ def test_the_demo_uses_the_cores_that_are_there(tmp_path, monkeypatch, cores, wo
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
     monkeypatch.setattr(runs, "run_all", started)
-    done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
-    assert isinstance(done.exception, Messages) and asked == [workers]
+    with pytest.raises(Messages):
+        eeon("demo", "-o", str(tmp_path), *words)
+    assert asked == [workers]
 
 
 @pytest.mark.system
@@ -43,8 +44,7 @@ def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(tmp_path, mo
 
     monkeypatch.setattr(SpawnProcess, "start", killed)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
-    done = CliRunner().invoke(demo, ["-o", str(tmp_path), "--workers", "1"])
-    assert done.exit_code == 1
+    done = eeon("demo", "-o", str(tmp_path), "--workers", "1", code=1)
     assert "the process of the run `drop_tail, eee off` was killed by signal SIGKILL" in done.stderr
 
 

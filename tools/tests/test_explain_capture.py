@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
@@ -16,6 +14,8 @@ from made_captures import capture
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from test_explain import document, run
+
+from control_plane.tests.eeon_command import eeon
 
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
@@ -108,8 +108,7 @@ def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tm
     ends = [IP(src=sender, dst="10.0.1.1", tos=2) for sender in ("10.0.1.2", "10.0.2.1")]
     packets = [Ether(src=MAC, dst=MAC) / end / TCP(sport=7, flags="A") / bytes(43_800) for end in ends]
     capture(path, ((0, len(packet), bytes(packet)) for packet in packets))
-    done = CliRunner().invoke(replay_command, [str(path), *MARK, "--html", str(page)])
-    assert done.exit_code == 0, done.output
+    eeon("replay", str(path), *MARK, "--html", str(page), code=0)
     data = page.read_text().split('<script type="application/json" id="data">')[1].split("</script>")[0]
     marks = [one for one in json.loads(data)["runs"][0]["details"] if one[3] == "marked"]
     assert [one[0] for one in marks[:3]] == ["1.21", "2.21", "1.22"]

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_control.cli import main
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process
 from killed_fabrics import killed_down, killed_up, leave_behind
 from live_fabrics import NEEDS_FABRIC, remains
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = pytest.mark.system
 
@@ -91,7 +91,7 @@ def test_up_that_is_killed_before_any_of_its_operations_is_removed_by_down(name)
 def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_next_down(name, with_switches):
     for number in range(1, 100):
         leave_behind(name, with_switches=with_switches)
-        assert "is no longer running" in CliRunner().invoke(main, ["fabric", "status", "--name", name]).stderr
+        assert "is no longer running" in eeon("fabric", "status", "--name", name).stderr
         code = killed_down(name, number)
         down(name)
         assert remains(name) == [] and switches_of(name) == [], number

@@ -5,11 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.live import network, state
 from eeon_tools.replay import live, page
@@ -20,6 +18,8 @@ from eeon_tools.replay.twin_run import ReplaySettings
 from eeon_tools.trace.frames import CLASS_NAMES
 from made_captures import capture
 from made_results import run_result
+
+from control_plane.tests.eeon_command import eeon
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
@@ -132,7 +132,7 @@ def test_warnings_of_the_configuration_are_told_before_a_live_fabric_has_it(tmp_
     never = tmp_path / "never.yaml"
     never.write_text("profiles: {queue: {q: {buffer: 1KB, aqm: drop_tail}}}\nroles: {uplink: {queue: q}}\n")
     words = [str(tmp_path / "t.pcap"), "--fabric", "one", "-c", "drop_tail", "-c", str(never)]
-    told = CliRunner().invoke(replay_command, words).stderr
+    told = eeon("replay", *words, code=1).stderr
     assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
     assert "fabric one is not up yet" in told
 

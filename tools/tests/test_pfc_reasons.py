@@ -6,10 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.explain import explain
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.comparing import remarks
 from eeon_tools.replay.page import run_page
@@ -20,6 +17,8 @@ from eeon_tools.report.model import run_model
 from made_captures import capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = pytest.mark.system
 
@@ -100,8 +99,7 @@ def test_explain_names_the_group(files, recorded):
     recording, _ = recorded
     dropped = next(visit for visit in recording.visits() if visit.dropped)
     words = [str(trace), "-n", str(dropped.number), *RUN, str(config), "--switch", dropped.node]
-    result = CliRunner().invoke(explain, words)
-    assert result.exit_code == 0, result.output
+    result = eeon("explain", *words, code=0)
     assert re.search(
         r"tail-dropped: the lossless group of port \d, priority 3 has [\d,]+ B; \+ packet 1,514 B > limit "
         r"20,000 B \(lossless_group.lossless\)",
@@ -140,10 +138,7 @@ def test_a_replay_says_who_was_paused_how_often_and_for_how_long(recorded):
 def test_the_table_the_page_and_json_say_the_pauses(files, recorded, tmp_path):
     trace, config = files
     document = tmp_path / "run.json"
-    done = CliRunner().invoke(
-        replay_command, [str(trace), *RUN, str(config), "--json", str(document)], env={"COLUMNS": "80"}
-    )
-    assert done.exit_code == 0, done.output
+    done = eeon("replay", str(trace), *RUN, str(config), "--json", str(document), code=0, columns=80)
     lines = done.output.splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("paused transmitter"))
     assert len(lines[first].split()) == 10 and max(map(len, lines[first : first + 7])) <= 80
@@ -159,19 +154,11 @@ def test_the_table_the_page_and_json_say_the_pauses(files, recorded, tmp_path):
 
 
 def test_a_pause_that_nobody_obeys_is_counted_and_pauses_nobody_and_the_longest_come_first():
-    def queue(node: str, port: int, paused_ms: int) -> dict[str, object]:
-        spans = {"paused_ps": paused_ms * 10**9, "longest_ps": 10**9}
-        return {
-            "node": node,
-            "port": port,
-            "peer": "spine1",
-            "peer_port": 1,
-            "priority": 3,
-            "pauses": 7,
-            **spans,
-        }
-
-    made = [queue("leaf1", 3, 0), queue("h1", 0, 2), queue("leaf2", 3, 5)]
+    same = {"peer": "spine1", "peer_port": 1, "priority": 3, "pauses": 7, "longest_ps": 10**9}
+    made = [
+        same | {"node": node, "port": port, "paused_ps": paused_ms * 10**9}
+        for node, port, paused_ms in (("leaf1", 3, 0), ("h1", 0, 2), ("leaf2", 3, 5))
+    ]
     found = Pauses.of({"elapsed_ps": 20 * 10**9, "pauses": made}, topologies.load("leaf-spine-4"))
     assert [one.name for one in found.by_time()] == ["leaf2:3 to spine1", "h1 to spine1", "leaf1:3 to spine1"]
     assert [one.paused_share for one in found.by_time()] == [0.25, 0.1, 0.0]

@@ -7,8 +7,6 @@ import subprocess
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops import pcapng
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.comparing import overridden
@@ -16,6 +14,8 @@ from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 from scapy.utils import RawPcapNgReader
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
@@ -122,9 +122,8 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(recorded, tmp
 
 def test_a_recording_that_is_cut_says_so_everywhere(incast, tmp_path):
     path = tmp_path / "cut.pcapng"
-    arguments = [str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
-    done = CliRunner().invoke(replay_command, arguments)
-    assert done.exit_code == 0, done.output
+    words = ["replay", str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
+    done = eeon(*words, code=0)
     said = re.search(r"([\d,]+) events more than the limit of 500 are left out", done.output)
     assert said and int(said[1].replace(",", "")) > 1000
     assert said[0].encode() in path.read_bytes()
@@ -132,9 +131,8 @@ def test_a_recording_that_is_cut_says_so_everywhere(incast, tmp_path):
 
 def test_settings_are_compared_in_one_table_and_one_page(incast, tmp_path):
     page, numbers = tmp_path / "both.html", tmp_path / "both.json"
-    arguments = [str(incast), "--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
-    done = CliRunner().invoke(replay_command, [*arguments, "--html", str(page), "--json", str(numbers)])
-    assert done.exit_code == 0, done.output
+    settings = ["--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
+    eeon("replay", str(incast), *settings, "--html", str(page), "--json", str(numbers), code=0)
     runs = json.loads(numbers.read_text())["runs"]
     assert [run["name"] for run in runs] == ["drop_tail", "mark_threshold + eee_120us100"]
     text = page.read_text()

@@ -4,8 +4,8 @@ import shutil
 from itertools import pairwise
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.replay import replay as replay_command
+
+from control_plane.tests.eeon_command import eeon
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 TIMEOUT_MS = 240_000
@@ -17,11 +17,9 @@ pytestmark = [pytest.mark.system, pytest.mark.skipif(CHROMIUM is None, reason="c
 def file(tmp_path_factory, incast):
     path = tmp_path_factory.mktemp("page") / "page.html"
     compared = ["--compare", "mark_threshold+eee_120us100", "--compare", "red_ect"]
-    arguments = [str(incast), *compared, "--html", str(path)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eeon_tools.report.model.FLOWS", 2)
-        done = CliRunner().invoke(replay_command, arguments)
-    assert done.exit_code == 0, done.output
+        eeon("replay", str(incast), *compared, "--html", str(path), code=0)
     return path
 
 
