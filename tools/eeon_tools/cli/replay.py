@@ -29,13 +29,13 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import comparing
 from eeon_tools.replay.comparing import Setting
 from eeon_tools.replay.faults import FORM, Fault
+from eeon_tools.replay.feed import SendRules
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
     from eeon_tools.live.state import State
-    from eeon_tools.replay.feed import SendRules
     from eeon_tools.replay.twin_run import ReplaySettings
 
 _STDOUT = Path("-")
