@@ -13,8 +13,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from eeon_control import program as programs
+from eeon_control.plan import Action, Entry, Lpm
 from eeon_tools.cli.explain import explain
-from eeon_tools.explain import journeys
+from eeon_tools.errors import InputError
+from eeon_tools.explain import follow, journeys, of_topology, tell
+from eeon_tools.explain.scene import Write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
@@ -105,10 +108,6 @@ def test_reasons_do_not_depend_on_the_names_of_local_variables(arguments, tmp_pa
 
 
 def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_that_was_not_given():
-    from eeon_tools.errors import InputError
-    from eeon_tools.explain import of_topology
-    from eeon_tools.explain.scene import Write
-
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
     planned = scene.fabric.entries["leaf1"]
     twice = type(planned.request)(updates=[*planned.request.updates, *planned.request.updates])
@@ -119,15 +118,9 @@ def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_tha
 
 
 def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path):
-    from eeon_tools.explain import follow, of_topology, tell
-    from eeon_tools.explain.scene import Write
-
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
-    from eeon_control import program
-    from eeon_control.plan import Action, Entry, Lpm
-
     to_cpu = Entry("ipv4_route", (Lpm("dst", 0x63000000, 8, 32),), (Action("to_cpu"),), selector=True)
-    one_more = Write.planned([to_cpu], program.load()).request.updates
+    one_more = Write.planned([to_cpu], programs.load()).request.updates
     scene.fabric.entries["leaf1"].request.updates.extend(one_more)
     journey = follow(scene, bytes.fromhex(frame(dst="99.1.1.1")), 1)
     lines = list(tell(scene, journey).lines())
