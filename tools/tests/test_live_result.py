@@ -89,14 +89,10 @@ def result(late: int = 0, lost: int = 0, waiting: int = 0, pauses: int = 0) -> L
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
         losses=Losses(lost - waiting, 0, 0),
         waiting=waiting,
-        refused=0,
-        overruns=0,
         foreign=2 + pauses,
         pauses=pauses,
-        misdelivered=0,
-        duplicated=0,
-        untimed=0,
         wakes=None,
+        **dict.fromkeys(("refused", "overruns", "misdelivered", "duplicated", "untimed"), 0),
     )
 
 
