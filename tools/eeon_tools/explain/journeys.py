@@ -172,9 +172,8 @@ def follow_way(
     feed = Feed(capture, hosts, speed, rules)
     segments = _segments(feed, capture, number)
     if segment > len(segments):
-        raise InputError(
-            "--segment", str(segment), f"is beyond the {len(segments)} frames of packet {number}"
-        )
+        problem = f"is beyond the {len(segments)} frames of packet {number}"
+        raise InputError("--segment", str(segment), problem)
     wanted = segments[segment - 1]
     before, later = _around(feed, segments, segment, after)
     title = f"packet {number} of {capture.name}"
