@@ -27,10 +27,7 @@ HAS_BMV2 = shutil.which("simple_switch_grpc") is not None
 MARKING = """
 profiles:
   queue: {shallow: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 15KB}}}
-roles:
-  host_facing: {queue: shallow}
-  uplink: {queue: shallow}
-  spine: {queue: shallow}
+roles: {host_facing: {queue: shallow}, uplink: {queue: shallow}, spine: {queue: shallow}}
 """
 
 

@@ -51,22 +51,17 @@ def transmitters(report: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]
 def test_energy_from_registers_is_the_energy_of_the_phys(small_trace, eee, knows_clock):
     topology = topologies.load("leaf-spine-4")
     config = configs.load("mark_threshold", eee)
-    hosts = list(topology.hosts.values())
-    feed = Feed(small_trace, hosts, 1.0)
+    feed = Feed(small_trace, list(topology.hosts.values()), 1.0)
     with running_twin(topology, programs.load(), fabric_spec(topology, config, 1)) as twin:
         twin.apply(config)
-        offers = [offer for batch in feed.batches() for offer in batch]
+        offers = list(feed.offers())
         moments = [offers[len(offers) * part // 4].at_ps for part in (1, 3)]
         taken = []
         for offer in offers:
             if len(taken) < len(moments) and offer.at_ps >= moments[len(taken)]:
                 twin.engine.run_until(offer.at_ps)
-                taken.append(
-                    (
-                        reading(topology, twin, offer.at_ps, knows_clock=knows_clock),
-                        transmitters(twin.report()),
-                    )
-                )
+                read = reading(topology, twin, offer.at_ps, knows_clock=knows_clock)
+                taken.append((read, transmitters(twin.report())))
             twin.send([offer])
     (before, phys_before), (after, phys_after) = taken
     wakes = 0

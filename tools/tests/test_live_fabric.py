@@ -15,10 +15,7 @@ MEGABYTES = 4
 BMV2_HOLD = """
 profiles:
   eee: {held: {mode: coalesce, hold: 1ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}
-roles:
-  host_facing: {eee: held}
-  uplink: {eee: held}
-  spine: {eee: held}
+roles: {host_facing: {eee: held}, uplink: {eee: held}, spine: {eee: held}}
 """
 
 pytestmark = NEEDS_FABRIC

@@ -97,13 +97,9 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(recorded, tmp
     path = tmp_path / "run.pftrace"
     perfetto.write(recording, path)
     trace = schema.Trace.FromString(path.read_bytes())
-    names = {
-        p.track_descriptor.uuid: p.track_descriptor.name
-        for p in trace.packet
-        if p.HasField("track_descriptor")
-    }
+    tracks = {p.track_descriptor.uuid for p in trace.packet if p.HasField("track_descriptor")}
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
-    assert {event.track_event.track_uuid for event in events} <= set(names)
+    assert {event.track_event.track_uuid for event in events} <= tracks
     begun = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_BEGIN]
     ended = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_END]
     by_track = Counter(event.track_event.track_uuid for event in begun)
