@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from eeon_control import topology
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process
@@ -127,10 +129,6 @@ def test_name_that_somebody_takes_after_the_check_is_left_alone(name, monkeypatc
 
 def killed_up_here(name: str) -> str:
     """Returns why a fabric cannot be brought up in this process."""
-    from fractions import Fraction
-
-    from eeon_control import topology
-
     with (
         pytest.raises(UnavailableError) as error,
         running.up(topology.load("leaf-spine-4"), "engine", Fraction(1, 10), name),
