@@ -202,6 +202,11 @@ def test_a_frame_that_is_too_long_is_refused():
     assert result.exit_code == 1 and "are more than the longest frame, 65535" in result.output
 
 
+def test_a_register_of_thousands_of_digits_is_refused():
+    result = run("00", "--port", "1", "--register", f"r[{'9' * 5000}]=1")
+    assert result.exit_code == 1 and "write name[index]=value" in result.output
+
+
 def test_a_program_with_a_byte_order_mark_is_run(tmp_path):
     path = tmp_path / "program.json"
     path.write_bytes(b"\xef\xbb\xbf" + PROBE.read_bytes())
