@@ -28,7 +28,7 @@ def hosts() -> list[Host]:
 
 
 @pytest.fixture(scope="session")
-def made_trace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], Path]:
+def made_trace(tmp_path_factory) -> Callable[[Workload, int], Path]:
     """Makes a trace of a workload on leaf-spine-4."""
 
     def make(workload: Workload, seed: int) -> Path:
@@ -40,12 +40,12 @@ def made_trace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, 
 
 
 @pytest.fixture(scope="session")
-def _small_trace(made_trace: Callable[[Workload, int], Path]) -> Path:
+def _small_trace(made_trace) -> Path:
     return made_trace(small_job(), 7)
 
 
 @pytest.fixture
-def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
+def small_trace(_small_trace, tmp_path) -> Path:
     """Returns a trace of a few hundred packets with its manifest, which a test may change."""
     path = tmp_path / _small_trace.name
     for file in (_small_trace, manifest_path(_small_trace)):
@@ -54,12 +54,12 @@ def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def incast(made_trace: Callable[[Workload, int], Path]) -> Path:
+def incast(made_trace) -> Path:
     """Returns a trace that congests the link of one host."""
     return made_trace(INCAST, 1)
 
 
 @pytest.fixture
-def named_trace(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+def named_trace(request) -> Callable[[str], Path]:
     """Returns the trace `small` or `incast`, which are made on the first use."""
     return lambda name: request.getfixturevalue({"small": "_small_trace", "incast": "incast"}[name])

@@ -45,7 +45,6 @@ class Terminal:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             with self._changed:
                 self.printed.append(line)

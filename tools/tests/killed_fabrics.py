@@ -62,7 +62,7 @@ def _count(number: int) -> list[bool]:
         return wrapper
 
     run = counted(subprocess.run)
-    network.subprocess = type("Counted", (), {"run": staticmethod(run), "DEVNULL": subprocess.DEVNULL})  # type: ignore[assignment]
+    network.subprocess = type("Counted", (), {"run": staticmethod(run), "DEVNULL": subprocess.DEVNULL})
     for each in ("create", "save", "forget"):
         setattr(State, each, counted(getattr(State, each)))
     switches.start, network.end = counted(switches.start), counted(network.end)
@@ -81,7 +81,7 @@ def _down(name: str, number: int) -> None:
 
 
 def _up_until_started(name: str, _: int) -> None:
-    switches.start = lambda *_: _die()  # type: ignore[assignment]
+    switches.start = lambda *_: _die()
     _up(name, 0)
 
 

@@ -27,10 +27,7 @@ HAS_BMV2 = shutil.which("simple_switch_grpc") is not None
 MARKING = """
 profiles:
   queue: {shallow: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 15KB}}}
-roles:
-  host_facing: {queue: shallow}
-  uplink: {queue: shallow}
-  spine: {queue: shallow}
+roles: {host_facing: {queue: shallow}, uplink: {queue: shallow}, spine: {queue: shallow}}
 """
 
 
@@ -84,8 +81,7 @@ class Fabric:
     def show(self, what: str) -> list[dict[str, Any]]:
         place = ("-t", str(self.topology), "-T", str(self.targets))
         shown = in_this_process("show", what, *place, "-o", "json", code=0)
-        rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
-        return rows
+        return json.loads(shown.stdout)["rows"]
 
     def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
         """Sends `count` bytes; returns the sender's report after the receiver has reported the same sum."""
@@ -93,7 +89,6 @@ class Fabric:
         command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
             try:
-                assert receiver.stdout is not None
                 assert receiver.stdout.readline() == "listening\n"
                 sender = self.eeon(
                     *("fabric", "exec", "--name", self.name, source, "--"),
@@ -102,7 +97,7 @@ class Fabric:
                 received = json.loads(receiver.stdout.readline())
             finally:
                 receiver.kill()
-        sent: dict[str, Any] = json.loads(sender.stdout)
+        sent = json.loads(sender.stdout)
         assert (received["sha256"], received["bytes"]) == (sent["sha256"], count)
         return sent
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from eeon_control import topology as topologies
@@ -36,7 +36,7 @@ def as_the_papers_say() -> dict[tuple[str, str], RunResult]:
     }
 
 
-def test_page_of_a_configuration_whose_name_looks_like_a_formula_has_the_name_as_text() -> None:
+def test_page_of_a_configuration_whose_name_looks_like_a_formula_has_the_name_as_text():
     name = r"<b> $\frac$"
     drawn = plots.drops_by_class([run_result(name)], [name])
     assert r">&lt;b&gt; $\frac$<" in drawn
@@ -44,7 +44,7 @@ def test_page_of_a_configuration_whose_name_looks_like_a_formula_has_the_name_as
     assert r"$\frac$" in page and "mathdefault" not in page
 
 
-def test_the_picture_says_who_was_dropped_how_much_was_saved_and_is_the_same_each_time() -> None:
+def test_the_picture_says_who_was_dropped_how_much_was_saved_and_is_the_same_each_time():
     results = as_the_papers_say()
     drawn = picture(results)
     assert drawn == picture(as_the_papers_say())
@@ -55,7 +55,7 @@ def test_the_picture_says_who_was_dropped_how_much_was_saved_and_is_the_same_eac
 
 
 @pytest.mark.system
-def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path) -> None:
+def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace):
     from eeon_tools.demo import runs
     from eeon_tools.report.page import explain_command, layers, section
 
@@ -68,48 +68,30 @@ def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path
     assert "Look into a run" in page and tool in page
 
 
-def test_the_summary_has_exactly_the_keys_that_it_promises() -> None:
+def test_the_summary_has_exactly_the_keys_that_it_promises():
     results = as_the_papers_say()
     read = json.loads(summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS]))
     assert list(read) == ["program_digest", "trace", "seed", "runs"]
     assert (read["trace"], read["seed"], len(read["runs"])) == ("t.pcap", 9, 12)
     run = read["runs"][3]
-    assert list(run) == [
-        "name",
-        "aqm",
-        "eee",
-        "packets",
-        "latency_us",
-        "energy_joules",
-        "reordered",
-        "wall_seconds",
-        "p4_passes",
-    ]
+    keys = "name aqm eee packets latency_us energy_joules reordered wall_seconds p4_passes"
+    assert list(run) == keys.split()
     assert tuple(run["packets"]) == tuple(run["latency_us"]) == CLASS_NAMES
-    assert run["packets"]["ack"] == {
-        "sent": 500,
-        "delivered": 423,
-        "marked": 0,
-        "early_dropped": 77,
-        "tail_dropped": 0,
-        "other_dropped": 0,
-        "lost": 0,
-    }
+    none = dict.fromkeys(("marked", "tail_dropped", "other_dropped", "lost"), 0)
+    assert run["packets"]["ack"] == {"sent": 500, "delivered": 423, "early_dropped": 77, **none}
     assert run["latency_us"]["data"] == {"mean": 120.0, "p50": 100.0, "p99": 900.0}
     assert run["latency_us"]["fin_rst"] == {"mean": None, "p50": None, "p99": None}
     assert run["energy_joules"] == {"used": 1.0, "legacy": 1.0, "ideal": 0.2}
 
 
-def test_runs_of_different_programs_are_not_summarised_together() -> None:
-    import dataclasses
-
+def test_runs_of_different_programs_are_not_summarised_together():
     one = run_result()
-    other = dataclasses.replace(one, program_digest="b" * 64)
+    other = replace(one, program_digest="b" * 64)
     with pytest.raises(ReplayError, match="changed while the demo ran"):
         summarise(1, [(RUNS[0], one), (RUNS[1], other)])
 
 
-def test_findings_hold_when_results_are_as_the_papers_say() -> None:
+def test_findings_hold_when_results_are_as_the_papers_say():
     assert [finding.claim for finding in findings(as_the_papers_say()) if not finding.holds] == []
 
 
@@ -126,9 +108,7 @@ def test_findings_hold_when_results_are_as_the_papers_say() -> None:
         (("drop_tail", "120us100"), run_result(marked=0, used=0.7), "Links that sleep when idle"),
     ],
 )
-def test_a_finding_that_does_not_come_out_is_said(
-    key: tuple[str, str], changed: RunResult, claim: str
-) -> None:
+def test_a_finding_that_does_not_come_out_is_said(key, changed, claim):
     failed = [
         finding.claim for finding in findings({**as_the_papers_say(), key: changed}) if not finding.holds
     ]
@@ -143,7 +123,7 @@ def pages() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("name", "drawings"), [("demo", 4), ("run", 4)])
-def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawings: int) -> None:
+def test_a_page_needs_nothing_but_itself(pages, name, drawings):
     page = WebPage(pages[name])
     assert page.open == []
     assert page.fetched == []
@@ -152,16 +132,16 @@ def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawi
     assert not re.search(r"url\((?!#)|@import", pages[name])
 
 
-def test_names_are_escaped(pages: dict[str, str]) -> None:
+def test_names_are_escaped(pages):
     assert "a &lt; b &amp; c" in pages["run"]
     assert "a < b" not in pages["run"]
 
 
-def test_the_same_results_give_the_same_page(pages: dict[str, str]) -> None:
+def test_the_same_results_give_the_same_page(pages):
     results = as_the_papers_say()
     assert demo_page(results, findings(results), MANIFEST) == pages["demo"]
 
 
-def test_plots_of_nothing_but_zeros_are_drawn() -> None:
+def test_plots_of_nothing_but_zeros_are_drawn():
     run = run_result(tail=0, marked=0)
     assert plots.drops_by_class([run], ["one"]).startswith("<svg")

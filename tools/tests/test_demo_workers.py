@@ -5,11 +5,11 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.demo import demo
 from eeon_tools.demo import runs
 from eeon_tools.errors import ReplayError
 from made_results import MANIFEST
+
+from control_plane.tests.eeon_command import eeon
 
 
 class Messages(Exception):
@@ -19,9 +19,7 @@ class Messages(Exception):
 @pytest.mark.parametrize(
     ("cores", "words", "workers"), [(8, [], 8), (64, [], 12), (None, [], 1), (8, ["--workers", "3"], 3)]
 )
-def test_the_demo_uses_the_cores_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int | None, words: list[str], workers: int
-) -> None:
+def test_the_demo_uses_the_cores_that_are_there(tmp_path, monkeypatch, cores, words, workers):
     asked: list[int] = []
 
     def started(trace: Path, count: int) -> None:
@@ -31,14 +29,13 @@ def test_the_demo_uses_the_cores_that_are_there(
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
     monkeypatch.setattr(runs, "run_all", started)
-    done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
-    assert isinstance(done.exception, Messages) and asked == [workers]
+    with pytest.raises(Messages):
+        eeon("demo", "-o", str(tmp_path), *words)
+    assert asked == [workers]
 
 
 @pytest.mark.system
-def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(tmp_path, monkeypatch):
     start = SpawnProcess.start
 
     def killed(process: SpawnProcess) -> None:
@@ -47,12 +44,11 @@ def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(
 
     monkeypatch.setattr(SpawnProcess, "start", killed)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
-    done = CliRunner().invoke(demo, ["-o", str(tmp_path), "--workers", "1"])
-    assert done.exit_code == 1
+    done = eeon("demo", "-o", str(tmp_path), "--workers", "1", code=1)
     assert "the process of the run `drop_tail, eee off` was killed by signal SIGKILL" in done.stderr
 
 
 @pytest.mark.system
-def test_the_error_of_a_run_is_the_demos(tmp_path: Path) -> None:
+def test_the_error_of_a_run_is_the_demos(tmp_path):
     with pytest.raises(ReplayError, match=r"none\.pcap: .*No such file"):
         list(runs.run_all(tmp_path / "none.pcap", 2))

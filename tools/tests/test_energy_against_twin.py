@@ -7,7 +7,6 @@ Tolerance: the program's timestamps are whole nanoseconds, so the beginning and 
 be off by a tick, and the end of a frame that is on the wire at the time of reading is not yet known.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,27 +48,20 @@ def transmitters(report: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]
 
 @pytest.mark.parametrize("knows_clock", [True, False], ids=["clock known", "clock unknown"])
 @pytest.mark.parametrize("eee", ["eee_off", "eee_standard", "eee_120us100"])
-def test_energy_from_registers_is_the_energy_of_the_phys(
-    small_trace: Path, eee: str, knows_clock: bool
-) -> None:
+def test_energy_from_registers_is_the_energy_of_the_phys(small_trace, eee, knows_clock):
     topology = topologies.load("leaf-spine-4")
     config = configs.load("mark_threshold", eee)
-    hosts = list(topology.hosts.values())
-    feed = Feed(small_trace, hosts, 1.0)
+    feed = Feed(small_trace, list(topology.hosts.values()), 1.0)
     with running_twin(topology, programs.load(), fabric_spec(topology, config, 1)) as twin:
         twin.apply(config)
-        offers = [offer for batch in feed.batches() for offer in batch]
+        offers = list(feed.offers())
         moments = [offers[len(offers) * part // 4].at_ps for part in (1, 3)]
         taken = []
         for offer in offers:
             if len(taken) < len(moments) and offer.at_ps >= moments[len(taken)]:
                 twin.engine.run_until(offer.at_ps)
-                taken.append(
-                    (
-                        reading(topology, twin, offer.at_ps, knows_clock=knows_clock),
-                        transmitters(twin.report()),
-                    )
-                )
+                read = reading(topology, twin, offer.at_ps, knows_clock=knows_clock)
+                taken.append((read, transmitters(twin.report())))
             twin.send([offer])
     (before, phys_before), (after, phys_after) = taken
     wakes = 0

@@ -27,7 +27,7 @@ from made_captures import sparse
 from scapy.layers.l2 import ARP, Ether
 
 from control_plane.tests import expected_rows
-from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
+from control_plane.tests.expected_rows import Messages, Reader, command, rows, value
 
 EVERYTHING = Path(__file__).parents[2] / "engine/python/tests/programs/everything"
 
@@ -136,5 +136,5 @@ TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
-def test_answer_is_the_expected_one(row: Row, tmp_path: Path) -> None:
+def test_answer_is_the_expected_one(row, tmp_path):
     row.check(READERS, tmp_path)

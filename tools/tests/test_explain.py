@@ -13,8 +13,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from eeon_control import program as programs
+from eeon_control.plan import Action, Entry, Lpm
 from eeon_tools.cli.explain import explain
-from eeon_tools.explain import journeys
+from eeon_tools.errors import InputError
+from eeon_tools.explain import follow, journeys, of_topology, tell
+from eeon_tools.explain.scene import Write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
@@ -91,9 +94,7 @@ def renamed(program: bytes) -> bytes:
         (frame(), "-c", "mark_threshold", "--register", "occupancy_bytes[2]=90000"),
     ],
 )
-def test_reasons_do_not_depend_on_the_names_of_local_variables(
-    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reasons_do_not_depend_on_the_names_of_local_variables(arguments, tmp_path, monkeypatch):
     (tmp_path / "at_dequeue.yaml").write_text(
         "profiles: {queue: {leaving: {buffer: 300KB, aqm: "
         "{mode: mark_threshold, threshold: 30KB, at: dequeue}}}}\n"
@@ -106,13 +107,8 @@ def test_reasons_do_not_depend_on_the_names_of_local_variables(
     assert why(*arguments, *FABRIC) == before
 
 
-def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_that_was_not_given() -> None:
-    from eeon_tools.errors import InputError
-    from eeon_tools.explain import of_topology
-    from eeon_tools.explain.scene import Write
-
+def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_that_was_not_given():
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
-    assert scene.fabric is not None
     planned = scene.fabric.entries["leaf1"]
     twice = type(planned.request)(updates=[*planned.request.updates, *planned.request.updates])
     fabric = replace(scene.fabric, entries={"leaf1": Write(planned.p4info, twice)})
@@ -121,17 +117,10 @@ def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_tha
     assert str(refused.value).startswith(f"{scene.source.name}: ")
 
 
-def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: Path) -> None:
-    from eeon_tools.explain import follow, of_topology, tell
-    from eeon_tools.explain.scene import Write
-
+def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path):
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
-    assert scene.fabric is not None
-    from eeon_control import program
-    from eeon_control.plan import Action, Entry, Lpm
-
     to_cpu = Entry("ipv4_route", (Lpm("dst", 0x63000000, 8, 32),), (Action("to_cpu"),), selector=True)
-    one_more = Write.planned([to_cpu], program.load()).request.updates
+    one_more = Write.planned([to_cpu], programs.load()).request.updates
     scene.fabric.entries["leaf1"].request.updates.extend(one_more)
     journey = follow(scene, bytes.fromhex(frame(dst="99.1.1.1")), 1)
     lines = list(tell(scene, journey).lines())
@@ -155,7 +144,7 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
         ("{1}:\n", ""),
     ],
 )
-def test_hexadecimal_from_standard_input_may_be_a_dump_with_offsets_and_text(line: str, last: str) -> None:
+def test_hexadecimal_from_standard_input_may_be_a_dump_with_offsets_and_text(line, last):
     data = bytes.fromhex(frame()) + b"00 ff  |12abcd"
     printed = ""
     for at in range(0, len(data), 16):
@@ -167,7 +156,7 @@ def test_hexadecimal_from_standard_input_may_be_a_dump_with_offsets_and_text(lin
     assert result.output == text("0x" + data.hex(), *FABRIC, "-c", "drop_tail")
 
 
-def test_a_dump_of_words_in_host_order_is_refused() -> None:
+def test_a_dump_of_words_in_host_order_is_refused():
     result = run("-", *FABRIC, "-c", "drop_tail", stdin="0000000 0201 0403 0605 0807\n0000010 0a09\n")
     assert result.exit_code == 1 and "words in the host's byte order" in result.output
 
@@ -181,12 +170,12 @@ def validator() -> Any:
 
 
 def document(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text(*arguments, "-o", "json"))
+    found = json.loads(text(*arguments, "-o", "json"))
     validator().validate(found)
     return found
 
 
-def test_json_says_the_same_and_keeps_to_its_schema() -> None:
+def test_json_says_the_same_and_keeps_to_its_schema():
     found = document(frame(), *FABRIC, "-c", "mark_threshold", "--register", "occupancy_bytes[2]=31500")
     assert found["endings"][0]["verdict"] == "marked"
     assert found["endings"][0]["outcome"] == "sent"
@@ -201,25 +190,30 @@ def probe(operation: int, count: int = 0, argument: int = 0) -> tuple[str, ...]:
     return request.hex(), "--program", str(PROBE), "--port", "0"
 
 
-def test_a_packet_that_loops_is_followed_up_to_a_limit_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packet_that_loops_is_followed_up_to_a_limit_of_steps(monkeypatch):
     monkeypatch.setattr(journeys, "_MAX_STEPS", 500)
     lines = text(*probe(3, count=255)).splitlines()
     assert lines[-1].strip() == "the record of steps is full; later steps are not shown"
     assert lines[2].strip() == "still inside at 71.000 us, when the explanation ends"
 
 
-def test_a_frame_that_is_too_long_is_refused() -> None:
+def test_a_frame_that_is_too_long_is_refused():
     result = run("00" * 65_536, "--port", "1")
     assert result.exit_code == 1 and "are more than the longest frame, 65535" in result.output
 
 
-def test_a_program_with_a_byte_order_mark_is_run(tmp_path: Path) -> None:
+def test_a_register_of_thousands_of_digits_is_refused():
+    result = run("00", "--port", "1", "--register", f"r[{'9' * 5000}]=1")
+    assert result.exit_code == 1 and "write name[index]=value" in result.output
+
+
+def test_a_program_with_a_byte_order_mark_is_run(tmp_path):
     path = tmp_path / "program.json"
     path.write_bytes(b"\xef\xbb\xbf" + PROBE.read_bytes())
     assert run(frame(), "--port", "1", "--program", str(path)).exit_code == 0
 
 
-def test_a_program_with_a_number_that_python_does_not_read_is_refused(tmp_path: Path) -> None:
+def test_a_program_with_a_number_that_python_does_not_read_is_refused(tmp_path):
     path = tmp_path / "program.json"
     path.write_text(PROBE.read_text().replace("{", '{"_more": ' + "9" * 5000 + ",", 1))
     refused = run(frame(), "--port", "1", "--program", str(path))
@@ -229,7 +223,7 @@ def test_a_program_with_a_number_that_python_does_not_read_is_refused(tmp_path: 
 @pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([0, 1, 2, 510]))
-def test_any_frame_is_explained(data: bytes, port: int) -> None:
+def test_any_frame_is_explained(data, port):
     result = run("-", "--port", str(port), stdin=data.hex() or "00")
     assert result.exit_code == 0, result.output
     assert "why" in result.output
@@ -237,7 +231,7 @@ def test_any_frame_is_explained(data: bytes, port: int) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=10, max_size=60))
-def test_any_request_to_another_program_is_explained_and_keeps_to_the_schema(data: bytes) -> None:
+def test_any_request_to_another_program_is_explained_and_keeps_to_the_schema(data):
     # Recirculating 255 times takes long; the count is the second byte.
     request = data[:1] + bytes([data[1] % 8]) + data[2:]
     found = json.loads(text(request.hex(), "--program", str(PROBE), "--port", "0", "-o", "json"))
@@ -246,6 +240,6 @@ def test_any_request_to_another_program_is_explained_and_keeps_to_the_schema(dat
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(max_size=60))
-def test_any_text_is_answered_without_a_traceback(given_text: str) -> None:
+def test_any_text_is_answered_without_a_traceback(given_text):
     assert run("-", "--port", "1", stdin=given_text).exit_code in (0, 1)
     assert run("--", given_text, "--port", "1").exit_code in (0, 1, 2)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
@@ -16,6 +14,8 @@ from made_captures import capture
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from test_explain import document, run
+
+from control_plane.tests.eeon_command import eeon
 
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
@@ -37,7 +37,7 @@ def across_the_fabric(trace: Path) -> int:
     raise AssertionError("the trace has no packet from rack to rack")
 
 
-def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace: Path) -> None:
+def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace):
     number = str(across_the_fabric(small_trace))
     refused = [
         result.output
@@ -48,9 +48,7 @@ def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace
     assert "does not pass it; it passes leaf" in refused[0]
 
 
-def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_say_so(
-    small_trace: Path,
-) -> None:
+def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_say_so(small_trace):
     number = across_the_fabric(small_trace)
     way = document(str(small_trace), "-n", str(number), *MARK)
     assert [hop["switch"][:-1] for hop in way["hops"]] == ["leaf", "spine", "leaf"]
@@ -79,7 +77,7 @@ def test_the_way_has_its_hosts_and_each_switch_when_the_one_before_and_the_link_
 
 
 @pytest.mark.system
-def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
+def test_the_first_marked_dropped_or_held_packet_is_found(incast):
     held = (*MARK, "-c", "eee_120us100")
     found: list[Recording] = []
     settings = ReplaySettings("", incast, "leaf-spine-4", ("mark_threshold", "eee_120us100"))
@@ -104,19 +102,15 @@ def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
 
 
 @pytest.mark.system
-def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path: Path) -> None:
+def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path):
     path, page = tmp_path / "whole.pcap", tmp_path / "page.html"
     # Two hosts send thirty full segments each to h1 at one instant, as one super-frame.
     ends = [IP(src=sender, dst="10.0.1.1", tos=2) for sender in ("10.0.1.2", "10.0.2.1")]
     packets = [Ether(src=MAC, dst=MAC) / end / TCP(sport=7, flags="A") / bytes(43_800) for end in ends]
     capture(path, ((0, len(packet), bytes(packet)) for packet in packets))
-    done = CliRunner().invoke(replay_command, [str(path), *MARK, "--html", str(page)])
-    assert done.exit_code == 0, done.output
+    eeon("replay", str(path), *MARK, "--html", str(page), code=0)
     data = page.read_text().split('<script type="application/json" id="data">')[1].split("</script>")[0]
     marks = [one for one in json.loads(data)["runs"][0]["details"] if one[3] == "marked"]
     assert [one[0] for one in marks[:3]] == ["1.21", "2.21", "1.22"]
-    assert [one[11].split(":")[0] for one in marks[:3]] == [
-        "20 packets before it",
-        "20 packets before it",
-        "21 packets before it",
-    ]
+    ahead = [one[11].partition(" before it: ")[0] for one in marks[:3]]
+    assert ahead == ["20 packets", "20 packets", "21 packets"]

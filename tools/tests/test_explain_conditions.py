@@ -54,7 +54,7 @@ def shown(expression: Any, fragment: str) -> str:
         (op("<", number("0x05"), field("ipv4", "ttl")), "(hdr.ipv4.ttl & 3) < 5"),
     ],
 )
-def test_the_text_of_the_source_is_shown_where_it_says_the_same(expression: Any, fragment: str) -> None:
+def test_the_text_of_the_source_is_shown_where_it_says_the_same(expression, fragment):
     assert shown(expression, fragment) == fragment
 
 
@@ -71,17 +71,15 @@ def test_the_text_of_the_source_is_shown_where_it_says_the_same(expression: Any,
         (op("and", TTL, VALID), "m.skip", "ipv4.isValid() && (ipv4.ttl == 1)"),
     ],
 )
-def test_the_expression_is_shown_where_the_text_says_something_else(
-    expression: Any, fragment: str, text: str
-) -> None:
+def test_the_expression_is_shown_where_the_text_says_something_else(expression, fragment, text):
     assert shown(expression, fragment) == text
 
 
-def test_priorities_are_those_that_were_written() -> None:
+def test_priorities_are_those_that_were_written():
     assert [_priority(value) for value in (2**31 - 1 - 10, 2**31 - 2, 1, 0)] == [10, 1, 1, 0]
 
 
-def test_a_statement_names_the_parameters_of_its_action() -> None:
+def test_a_statement_names_the_parameters_of_its_action():
     to_port = {"op": "assign", "parameters": [field("meta", "port"), {"type": "runtime_data", "value": 1}]}
     params = [{"name": "mac", "bitwidth": 48}, {"name": "port", "bitwidth": 9}]
     program = {"actions": [{"name": "forward", "runtime_data": params, "primitives": [to_port]}]}

@@ -17,7 +17,7 @@ PAGES = {"run/guide.md": 25, "p4/explain.md": 5, "p4/lab.md": 2, "run/security.m
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_prints_what_the_page_shows(page: str, tmp_path: Path) -> None:
+def test_every_command_prints_what_the_page_shows(page, tmp_path):
     copy = Path(shutil.copy(ROOT / "docs" / page, tmp_path))
     assert sum(len(block.commands) for block in blocks(copy.read_text(encoding="utf-8"))) >= PAGES[page]
     with Reader(tmp_path) as reader:

@@ -33,9 +33,7 @@ def table() -> dict[tuple[str, ...], list[float]]:
 
 @pytest.mark.parametrize("flows", ["2", "4"])
 @pytest.mark.parametrize("algorithm", ["reno_ecn", "cubic_ecn"])
-def test_both_are_marked_and_lose_nothing_behind_a_threshold(
-    table: dict[tuple[str, ...], list[float]], algorithm: str, flows: str
-) -> None:
+def test_both_are_marked_and_lose_nothing_behind_a_threshold(table, algorithm, flows):
     for by in ("twin", "Linux"):
         seconds, marked, dropped, again = table["mark_threshold", algorithm, flows, by]
         assert seconds > AT_THE_LINKS_RATE_SECONDS
@@ -46,8 +44,8 @@ def test_both_are_marked_and_lose_nothing_behind_a_threshold(
 
 @pytest.mark.parametrize("algorithm", ["reno_ecn", "cubic_ecn"])
 def test_eight_initial_windows_that_are_more_than_the_buffer_lose_packets_which_both_send_again(
-    table: dict[tuple[str, ...], list[float]], algorithm: str
-) -> None:
+    table, algorithm
+):
     for by in ("twin", "Linux"):
         seconds, marked, dropped, again = table["mark_threshold", algorithm, "8", by]
         assert seconds > AT_THE_LINKS_RATE_SECONDS
@@ -56,7 +54,7 @@ def test_eight_initial_windows_that_are_more_than_the_buffer_lose_packets_which_
         assert again == dropped > 0 if by == "twin" else again >= dropped, by
 
 
-def test_both_send_again_what_a_full_buffer_dropped(table: dict[tuple[str, ...], list[float]]) -> None:
+def test_both_send_again_what_a_full_buffer_dropped(table):
     for algorithm in ("reno", "cubic"):
         for by in ("twin", "Linux"):
             seconds, marked, dropped, again = table["drop_tail", algorithm, "2", by]

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from live_fabrics import EEON, HAS_BMV2, MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, brought_up, remains
@@ -16,24 +15,21 @@ MEGABYTES = 4
 BMV2_HOLD = """
 profiles:
   eee: {held: {mode: coalesce, hold: 1ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}
-roles:
-  host_facing: {eee: held}
-  uplink: {eee: held}
-  spine: {eee: held}
+roles: {host_facing: {eee: held}, uplink: {eee: held}, spine: {eee: held}}
 """
 
 pytestmark = NEEDS_FABRIC
 
 
 @pytest.fixture(scope="module")
-def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+def fabric(tmp_path_factory) -> Iterator[Fabric]:
     """Yields leaf-spine-4 at a tenth of its rates: hosts at 100 Mbit/s."""
     with brought_up(tmp_path_factory.mktemp("fabric"), f"a{os.getpid() % 1000:03d}") as up:
         yield up
 
 
 @pytest.fixture
-def marking(fabric: Fabric) -> str:
+def marking(fabric) -> str:
     path = fabric.folder / "marking.yaml"
     path.write_text(MARKING)
     return str(path)
@@ -53,9 +49,7 @@ def ce_delivered(ss: str) -> int:
 
 
 @pytest.mark.parametrize("eee", ["eee_off", "eee_1ms1000"])
-def test_linux_tcp_crosses_the_fabric_whole_and_answers_its_marks(
-    fabric: Fabric, marking: str, eee: str
-) -> None:
+def test_linux_tcp_crosses_the_fabric_whole_and_answers_its_marks(fabric, marking, eee):
     fabric.apply(marking, eee)
     before, lost = marks(fabric), drops(fabric)
     sent = fabric.transfer("h1", "h3", "10.0.2.1", MEGABYTES << 20)
@@ -72,12 +66,12 @@ def test_linux_tcp_crosses_the_fabric_whole_and_answers_its_marks(
     assert any(row["wakes"] for row in rows) == (eee != "eee_off")
 
 
-def test_ipv6_crosses_the_fabric_as_well(fabric: Fabric, marking: str) -> None:
+def test_ipv6_crosses_the_fabric_as_well(fabric, marking):
     fabric.apply(marking)
     fabric.transfer("h4", "h2", "fd00:0:0:1::2", 1 << 20)
 
 
-def test_status_names_switches_and_hosts_and_exec_gives_the_commands_status(fabric: Fabric) -> None:
+def test_status_names_switches_and_hosts_and_exec_gives_the_commands_status(fabric):
     text = fabric.eeon("fabric", "status", "--name", fabric.name).stdout
     assert all(name in text for name in ("leaf1", "leaf2", "spine1", "spine2", "h4"))
     done = fabric.eeon("fabric", "exec", "--name", fabric.name, "h1", "--", "sh", "-c", "exit 7", check=False)
@@ -86,7 +80,7 @@ def test_status_names_switches_and_hosts_and_exec_gives_the_commands_status(fabr
     assert "not one of h1, h2, h3, h4" in unknown.stderr
 
 
-def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric: Fabric) -> None:
+def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric):
     second = fabric.eeon(
         *("fabric", "up", "leaf-spine-4", "--target", "engine", "--name", fabric.name),
         *("--targets", str(fabric.folder / "second.yaml")),
@@ -99,9 +93,7 @@ def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")
-def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without_a_hold(
-    tmp_path: Path,
-) -> None:
+def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without_a_hold(tmp_path):
     name = f"d{os.getpid() % 1000:03d}"
     up = bring_up(tmp_path, name, "--rate-scale", "1/100", target="bmv2")
     try:
@@ -125,7 +117,7 @@ def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without
     assert remains(name) == []
 
 
-def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(fabric: Fabric) -> None:
+def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(fabric):
     told = json.loads(fabric.eeon("fabric", "status", "--name", fabric.name, "--json").stdout)
     assert told["congestion_control"] in ("dctcp", "cubic", "reno")
     shown = fabric.eeon("fabric", "status", "--name", fabric.name).stdout
@@ -136,7 +128,7 @@ def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(
         assert fabric.eeon(*words).stdout.split() == [told["congestion_control"], "1"]
 
 
-def test_a_congestion_control_that_hosts_cannot_have_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_congestion_control_that_hosts_cannot_have_is_refused_and_nothing_is_left(tmp_path):
     name = f"q{os.getpid() % 1000:03d}"
     words = ("fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name, "--cc", "none_such")
     done = subprocess.run(

@@ -8,16 +8,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_control.cli import main
+from eeon_control import topology
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process
 from killed_fabrics import killed_down, killed_up, leave_behind
 from live_fabrics import NEEDS_FABRIC, remains
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = pytest.mark.system
 
@@ -70,7 +72,7 @@ def switches_of(name: str) -> list[str]:
 
 
 @needs_root
-def test_up_that_is_killed_before_any_of_its_operations_is_removed_by_down(name: str) -> None:
+def test_up_that_is_killed_before_any_of_its_operations_is_removed_by_down(name):
     for number in range(1, 100):
         code = killed_up(name, number)
         with foreign(f"{name}-foreign") as theirs:
@@ -88,12 +90,10 @@ def test_up_that_is_killed_before_any_of_its_operations_is_removed_by_down(name:
 
 @needs_root
 @pytest.mark.parametrize("with_switches", [False, True])
-def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_next_down(
-    name: str, with_switches: bool
-) -> None:
+def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_next_down(name, with_switches):
     for number in range(1, 100):
         leave_behind(name, with_switches=with_switches)
-        assert "is no longer running" in CliRunner().invoke(main, ["fabric", "status", "--name", name]).stderr
+        assert "is no longer running" in eeon("fabric", "status", "--name", name).stderr
         code = killed_down(name, number)
         down(name)
         assert remains(name) == [] and switches_of(name) == [], number
@@ -104,7 +104,7 @@ def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_nex
 
 
 @needs_root
-def test_up_that_is_killed_while_its_names_are_anothers_leaves_nothing_for_down_to_remove(name: str) -> None:
+def test_up_that_is_killed_while_its_names_are_anothers_leaves_nothing_for_down_to_remove(name):
     with foreign(f"{name}-h1") as theirs:
         assert killed_up(name, 1) == 1, "it sees that the name is taken before its first operation"
         down(name)
@@ -114,9 +114,7 @@ def test_up_that_is_killed_while_its_names_are_anothers_leaves_nothing_for_down_
 
 
 @needs_root
-def test_name_that_somebody_takes_after_the_check_is_left_alone(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_that_somebody_takes_after_the_check_is_left_alone(name, monkeypatch):
     monkeypatch.setattr(network, "check_free", lambda record: None)
     with foreign(f"{name}-h2") as theirs:
         assert killed_up_here(name) == f"namespace {name}-h2 already exists"
@@ -131,10 +129,6 @@ def test_name_that_somebody_takes_after_the_check_is_left_alone(
 
 def killed_up_here(name: str) -> str:
     """Returns why a fabric cannot be brought up in this process."""
-    from fractions import Fraction
-
-    from eeon_control import topology
-
     with (
         pytest.raises(UnavailableError) as error,
         running.up(topology.load("leaf-spine-4"), "engine", Fraction(1, 10), name),
@@ -143,7 +137,7 @@ def killed_up_here(name: str) -> str:
     return str(error.value).partition(" and does not")[0].split(" and ")[0]
 
 
-def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
+def test_process_with_the_id_of_one_that_has_ended_gets_no_signal():
     with subprocess.Popen((sys.executable, "-c", "input()"), stdin=subprocess.PIPE) as other:
         process = Process.of(other.pid)
         Process(process.pid, process.started - 1).signal(signal.SIGKILL)
@@ -154,7 +148,7 @@ def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
     process.signal(signal.SIGKILL)  # no process has this id, or another one
 
 
-def test_process_is_found_by_its_fabrics_mark_and_by_no_other() -> None:
+def test_process_is_found_by_its_fabrics_mark_and_by_no_other():
     mark = os.urandom(8).hex()
     environment = {**os.environ, state.MARK: mark}
     with subprocess.Popen(

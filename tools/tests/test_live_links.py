@@ -43,13 +43,12 @@ print(json.dumps(lost))
 
 
 @pytest.fixture(scope="module")
-def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+def fabric(tmp_path_factory) -> Iterator[Fabric]:
     name = f"k{os.getpid() % 1000:03d}"
     inside = (*EEON, "fabric", "exec", "--name", name, "h3", "--", sys.executable, "-c", SERVER)
     with brought_up(tmp_path_factory.mktemp("links"), name, "--rate-scale", "1/100") as up:
         up.apply("drop_tail")
         with subprocess.Popen(inside, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
             try:
                 assert server.stdout.readline() == "listening\n"
                 yield up
@@ -66,15 +65,14 @@ def spine1_links(fabric: Fabric, is_up: bool) -> None:
 
 def flows_lost(fabric: Fabric) -> list[int]:
     words = ("fabric", "exec", "--name", fabric.name, "h1", "--", sys.executable, "-c", CLIENT)
-    lost: list[int] = json.loads(fabric.eeon(*words).stdout)
-    return lost
+    return json.loads(fabric.eeon(*words).stdout)
 
 
 def sent(fabric: Fabric) -> dict[str, int]:
     return {row["port"]: row["sent_packets"] for row in fabric.show("ports")}
 
 
-def test_traffic_goes_on_when_a_spine_dies_and_comes_back_to_it(fabric: Fabric) -> None:
+def test_traffic_goes_on_when_a_spine_dies_and_comes_back_to_it(fabric):
     assert flows_lost(fabric) == []
     first = sent(fabric)
     assert first["leaf1:3"] > 0 and first["leaf1:4"] > 0, "flows choose both spines"

@@ -4,7 +4,6 @@ import os
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from eeon_control import data
@@ -26,7 +25,7 @@ def alike(topology: Topology) -> tuple[list[Switch], list[Host]]:
     return switches, [replace(one, port=slow(one.port)) for one in topology.hosts.values()]
 
 
-def test_a_scaled_topology_differs_in_rates_only() -> None:
+def test_a_scaled_topology_differs_in_rates_only():
     given = topologies.load("leaf-spine-4")
     scaled, text = plan.with_rates(given, Fraction(1, 10))
     assert [int(port.rate) for port in scaled.ports()] == [int(port.rate) // 10 for port in given.ports()]
@@ -34,7 +33,7 @@ def test_a_scaled_topology_differs_in_rates_only() -> None:
 
 
 @pytest.mark.parametrize("name", data.names("topologies"))
-def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name: str) -> None:
+def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name):
     topology = topologies.load(name)
     ends = [end for pair in plan.pairs(topology, "eeon") for end in pair]
     assert len({(end.namespace, end.interface) for end in ends}) == len(ends) == 2 * len(topology.links)
@@ -43,25 +42,25 @@ def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name:
 
 
 @pytest.mark.parametrize("name", ["", "Eeon", "eeons", "1e", "e/x", "../x"])
-def test_a_name_that_would_not_fit_an_interface_or_a_path_is_refused(name: str) -> None:
+def test_a_name_that_would_not_fit_an_interface_or_a_path_is_refused(name):
     with pytest.raises(InputError, match="--name"):
         plan.check_name(name)
 
 
-def test_a_link_of_which_scaling_leaves_nothing_is_refused() -> None:
+def test_a_link_of_which_scaling_leaves_nothing_is_refused():
     with pytest.raises(InputError, match="makes the rate of leaf1:1 - h1:0 zero"):
         plan.with_rates(topologies.load("leaf-spine-4"), Fraction(1, 10**10))
 
 
-def test_a_packet_rate_is_that_of_full_frames_with_their_overhead() -> None:
+def test_a_packet_rate_is_that_of_full_frames_with_their_overhead():
     # 1538 bytes on the wire for 1500 bytes of IP: 81,274 full frames per second at 1 Gbit/s.
     assert switches.packet_rate(1_000_000_000, 24) == 81_274
     assert switches.packet_rate(1, 24) == 1
 
 
 def test_the_state_is_claimed_whole_and_comes_back_as_it_was_saved_until_it_is_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(state, "_ROOT", tmp_path)
     record = State("f", "engine", "leaf-spine-4", {"h1": "f-h1"}, ["f1p1"], addresses={"leaf1": "a:1"})
     record.check_unclaimed()
@@ -85,9 +84,7 @@ def test_the_state_is_claimed_whole_and_comes_back_as_it_was_saved_until_it_is_f
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"switches": {}, "supervisor": null, "bogus": 1}'])
-def test_a_damaged_state_file_is_an_error_that_names_it(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_state_file_is_an_error_that_names_it(text, tmp_path, monkeypatch):
     monkeypatch.setattr(state, "_ROOT", tmp_path)
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "fabric.json").write_text(text)
@@ -95,7 +92,7 @@ def test_a_damaged_state_file_is_an_error_that_names_it(
         state.load("f")
 
 
-def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(network.shutil, "which", lambda tool: f"/bin/{tool}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -18,10 +18,7 @@ pytestmark = NEEDS_FABRIC
 DEEP = """
 profiles:
   queue: {deep: {buffer: 8MB, aqm: {mode: drop_tail}}}
-roles:
-  host_facing: {queue: deep}
-  uplink: {queue: deep}
-  spine: {queue: deep}
+roles: {host_facing: {queue: deep}, uplink: {queue: deep}, spine: {queue: deep}}
 """
 
 
@@ -32,7 +29,7 @@ roles:
         pytest.param("bmv2", marks=pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")),
     ],
 )
-def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+def fabric(request, tmp_path_factory) -> Iterator[Fabric]:
     """Yields leaf-spine-4 at a hundredth of its rates: hosts at 10 Mbit/s."""
     name = f"{request.param[0]}{os.getpid() % 1000:03d}"
     with brought_up(
@@ -44,8 +41,7 @@ def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def replay(fabric: Fabric, trace: Path, *options: str) -> dict[str, Any]:
     path = fabric.folder / "result.json"
     fabric.eeon("replay", str(trace), "--fabric", fabric.name, "--json", str(path), *options)
-    result: dict[str, Any] = json.loads(path.read_text())
-    return result
+    return json.loads(path.read_text())
 
 
 def configuration(fabric: Fabric, text: str) -> str:
@@ -58,11 +54,8 @@ def total(result: dict[str, Any], field: str) -> int:
     return sum(packets[field] for packets in result["packets"].values())
 
 
-def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_the_same(
-    fabric: Fabric, small_trace: Path
-) -> None:
+def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_the_same(fabric, small_trace):
     manifest = manifests.read(small_trace)
-    assert manifest is not None
     page = fabric.folder / "page.html"
     result = replay(
         fabric, small_trace, "-c", configuration(fabric, DEEP), "--speed", "0.05", "--html", str(page)
@@ -83,11 +76,8 @@ def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_t
     fabric.transfer("h1", "h3", "10.0.2.1", 20_000)
 
 
-def test_a_replay_tells_how_many_packets_of_how_many_have_been_sent(
-    fabric: Fabric, small_trace: Path
-) -> None:
+def test_a_replay_tells_how_many_packets_of_how_many_have_been_sent(fabric, small_trace):
     manifest = manifests.read(small_trace)
-    assert manifest is not None
     total = sum(manifest.packets.values())
     heard: list[tuple[int, int]] = []
     record = state.load(fabric.name)
@@ -99,7 +89,7 @@ def test_a_replay_tells_how_many_packets_of_how_many_have_been_sent(
     assert 0 < heard[-1][0] <= total
 
 
-def test_a_hold_is_seen_in_wakes_and_latency(fabric: Fabric, small_trace: Path) -> None:
+def test_a_hold_is_seen_in_wakes_and_latency(fabric, small_trace):
     held = """
 profiles:
   eee: {held: {mode: coalesce, hold: 20ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}
@@ -114,7 +104,7 @@ roles: {host_facing: {eee: held}}
     assert result["latency_us"]["syn"]["p50"] > 10_000
 
 
-def test_marks_that_switches_count_are_those_that_hosts_see(fabric: Fabric, small_trace: Path) -> None:
+def test_marks_that_switches_count_are_those_that_hosts_see(fabric, small_trace):
     shallow = configuration(fabric, MARKING.replace("300KB", "8MB").replace("15KB", "3KB"))
     result = replay(fabric, small_trace, "-c", shallow)
     assert total(result, "delivered") == total(result, "sent")
@@ -124,7 +114,7 @@ def test_marks_that_switches_count_are_those_that_hosts_see(fabric: Fabric, smal
     }
 
 
-def test_what_does_not_fit_is_dropped_and_counted_not_lost(fabric: Fabric, small_trace: Path) -> None:
+def test_what_does_not_fit_is_dropped_and_counted_not_lost(fabric, small_trace):
     tiny = configuration(fabric, DEEP.replace("8MB", "4KB"))
     result = replay(fabric, small_trace, "-c", tiny)
     assert total(result, "tail_dropped") > 0
@@ -132,16 +122,13 @@ def test_what_does_not_fit_is_dropped_and_counted_not_lost(fabric: Fabric, small
     assert total(result, "lost") == 0
 
 
-def test_a_second_replay_at_the_same_time_is_refused(fabric: Fabric, small_trace: Path) -> None:
+def test_a_second_replay_at_the_same_time_is_refused(fabric, small_trace):
     # The lock is held by another process, as by a replay.
     lock = f"/run/eeon/{fabric.name}/replay.lock"
     with subprocess.Popen(
         ("flock", lock, "sh", "-c", "echo held; read _"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         refused = fabric.eeon("replay", str(small_trace), "--fabric", fabric.name, check=False)
         holder.communicate(b"\n")
-    assert (refused.returncode, "another replay is running on it" in refused.stderr) == (1, True), (
-        refused.stderr
-    )
+    assert refused.returncode == 1 and "another replay is running on it" in refused.stderr, refused.stderr

@@ -5,7 +5,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from eeon_tools.live import state
@@ -15,7 +14,7 @@ pytestmark = [*NEEDS_FABRIC, pytest.mark.slow]
 
 
 @pytest.fixture
-def fabric(tmp_path: Path) -> Iterator[Fabric]:
+def fabric(tmp_path) -> Iterator[Fabric]:
     with brought_up(tmp_path, f"r{os.getpid() % 1000:03d}") as up:
         (tmp_path / "marking.yaml").write_text(MARKING)
         up.apply(str(tmp_path / "marking.yaml"))
@@ -36,7 +35,7 @@ def down_at(fabric: Fabric, leaf: str) -> list[str]:
     return [row["peer"] for row in rows if row["link"] == "down"]
 
 
-def test_links_of_a_killed_switch_go_down_and_come_back_when_it_is_started_again(fabric: Fabric) -> None:
+def test_links_of_a_killed_switch_go_down_and_come_back_when_it_is_started_again(fabric):
     before = state.load(fabric.name).switches["spine1"]
     os.kill(before.pid, signal.SIGKILL)
     said = fabric.folder / "up.txt"

@@ -16,7 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "live-fabric.md"
 pytestmark = NEEDS_FABRIC
 
 
-def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path: Path) -> None:
+def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path):
     if state.folder("eeon").exists():
         pytest.skip("a fabric of the page's name, eeon, is up")
     typed: dict[str, str] = {}

@@ -63,7 +63,7 @@ def check(exercise: Exercise, folder: Path, screen: str) -> None:
 
 @pytest.mark.parametrize("switch", SWITCHES)
 @pytest.mark.parametrize("name", EXERCISES["tutorials"])
-def test_a_tutorial_ends_under_mininet_as_its_readme_says(tmp_path: Path, name: str, switch: str) -> None:
+def test_a_tutorial_ends_under_mininet_as_its_readme_says(tmp_path, name, switch):
     if not TUTORIALS:
         pytest.skip("P4_TUTORIALS names no checkout of p4lang/tutorials")
     skip_without("make", "iperf")
@@ -82,7 +82,7 @@ def test_a_tutorial_ends_under_mininet_as_its_readme_says(tmp_path: Path, name: 
     check(exercise, folder, screen)
 
 
-def test_every_tutorial_with_a_solution_is_run() -> None:
+def test_every_tutorial_with_a_solution_is_run():
     if not TUTORIALS:
         pytest.skip("P4_TUTORIALS names no checkout of p4lang/tutorials")
     solved = {path.parent.name for path in (Path(TUTORIALS) / "exercises").glob("*/solution")}
@@ -91,7 +91,7 @@ def test_every_tutorial_with_a_solution_is_run() -> None:
 
 @pytest.mark.parametrize("switch", SWITCHES)
 @pytest.mark.parametrize("name", EXERCISES["p4-learning"])
-def test_an_exercise_ends_under_p4_utils_as_its_readme_says(tmp_path: Path, name: str, switch: str) -> None:
+def test_an_exercise_ends_under_p4_utils_as_its_readme_says(tmp_path, name, switch):
     if not UTILS or not LEARNING:
         pytest.skip("P4_UTILS and P4_LEARNING name no checkouts of nsg-ethz")
     skip_without("brctl")

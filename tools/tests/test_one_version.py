@@ -11,25 +11,24 @@ PROJECTS = ("control_plane", "tools", "experiments", "ptf_tests", "release/eeon"
 
 
 def project(folder: str) -> dict[str, Any]:
-    read: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
-    return read
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
 
 
-def test_everything_has_the_version_of_the_engine() -> None:
+def test_everything_has_the_version_of_the_engine():
     version = tomllib.loads((ROOT / "engine/Cargo.toml").read_text())["workspace"]["package"]["version"]
     assert {folder: project(folder)["version"] for folder in PROJECTS} == dict.fromkeys(PROJECTS, version)
     assert eeon_control.__version__ == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_the_changelog_has_a_section_of_at_most_80_lines_of_this_version() -> None:
+def test_the_changelog_has_a_section_of_at_most_80_lines_of_this_version():
     version = project("release/eeon")["version"]
     sections = (ROOT / "CHANGELOG.md").read_text().split("\n## ")
     [section] = [one for one in sections if one.partition("\n")[0].partition(",")[0] == version]
     assert len(section.splitlines()) <= 80
 
 
-def test_a_part_is_pinned_to_the_version_of_all() -> None:
+def test_a_part_is_pinned_to_the_version_of_all():
     version = project("release/eeon")["version"]
     needed = [
         one

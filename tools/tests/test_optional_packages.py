@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -39,7 +38,7 @@ def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedPr
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
 
 
-def test_every_command_is_listed_and_those_without_drawings_work(small_trace: Path) -> None:
+def test_every_command_is_listed_and_those_without_drawings_work(small_trace):
     listed = eeon("--help")
     assert listed.returncode == 0, listed.stderr
     for name in ("demo", "explain", "fabric", "replay", "trace"):
@@ -50,12 +49,12 @@ def test_every_command_is_listed_and_those_without_drawings_work(small_trace: Pa
 
 
 @pytest.mark.parametrize("words", [("replay", "--help"), ("experiment", "run", "--help")], ids=" ".join)
-def test_a_command_starts_without_what_only_its_work_loads(words: tuple[str, ...]) -> None:
+def test_a_command_starts_without_what_only_its_work_loads(words):
     done = eeon(*words, absent=("scapy", "finsy", "grpc", "matplotlib"))
     assert done.returncode == 0, done.stderr
 
 
-def test_an_experiment_without_its_package_says_which_one_to_install() -> None:
+def test_an_experiment_without_its_package_says_which_one_to_install():
     for words in ((), ("list",), ("run", "marking", "--quick")):
         done = eeon("experiment", *words)
         assert done.returncode == 1
@@ -63,15 +62,13 @@ def test_an_experiment_without_its_package_says_which_one_to_install() -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_with_its_package_an_experiment_is_that_packages_command() -> None:
+def test_with_its_package_an_experiment_is_that_packages_command():
     done = eeon("experiment", "--help", absent=())
     assert done.returncode == 0, done.stderr
     assert "report" in done.stdout and "eeon-experiments" not in done.stdout
 
 
-def test_a_page_without_matplotlib_says_what_to_install_before_anything_runs(
-    small_trace: Path, tmp_path: Path
-) -> None:
+def test_a_page_without_matplotlib_says_what_to_install_before_anything_runs(small_trace, tmp_path):
     page, output = tmp_path / "page.html", tmp_path / "demo"
     for words in (
         ("replay", str(small_trace), "-c", "mark_threshold", "--html", str(page)),
@@ -84,7 +81,7 @@ def test_a_page_without_matplotlib_says_what_to_install_before_anything_runs(
     assert not page.exists() and not output.exists()
 
 
-def test_a_table_needs_no_drawings(small_trace: Path) -> None:
+def test_a_table_needs_no_drawings(small_trace):
     done = eeon("replay", str(small_trace), "-c", "mark_threshold")
     assert done.returncode == 0, done.stderr
     assert "deepest queue" in done.stdout

@@ -152,15 +152,11 @@ async def running() -> AsyncIterator[Ring]:
         planned = plan.intended(RING, CONFIG, Duration(TICK_PS))
         held = {name: forced_round(entries) for name, entries in planned.items()}
         async with AsyncExitStack() as stack:
-            sessions = {
-                name: await stack.enter_async_context(
-                    P4RuntimeSession(
-                        name, replace(target, device_id=RING.switches[name].device_id), schema, election_id=20
-                    )
-                )
-                for name, target in twin.targets.items()
-            }
-            for name, session in sessions.items():
+            sessions = {}
+            for name, target in twin.targets.items():
+                at = replace(target, device_id=RING.switches[name].device_id)
+                session = P4RuntimeSession(name, at, schema, election_id=20)
+                sessions[name] = await stack.enter_async_context(session)
                 await session.write_changes(list(difference(planned[name], held[name])))
             watches = {
                 name: {queue: QueueWatch(one) for queue, one in pfc.watchdogs(CONFIG, switch).items()}

@@ -4,13 +4,9 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.explain import explain
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.comparing import remarks
 from eeon_tools.replay.page import run_page
@@ -21,6 +17,8 @@ from eeon_tools.report.model import run_model
 from made_captures import capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = pytest.mark.system
 
@@ -37,7 +35,7 @@ RUN = ("-t", "leaf-spine-4", "-c")
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def files(tmp_path_factory) -> tuple[Path, Path]:
     return small_groups(tmp_path_factory.mktemp("pfc"))
 
 
@@ -53,14 +51,14 @@ def small_groups(folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def recorded(files: tuple[Path, Path]) -> tuple[Recording, RunResult]:
+def recorded(files) -> tuple[Recording, RunResult]:
     trace, config = files
     found: list[Recording] = []
     run = replay(ReplaySettings("small", trace, "leaf-spine-4", (str(config),)), recorded=found.append)
     return found[0], run
 
 
-def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[Recording, RunResult]) -> None:
+def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded):
     _, run = recorded
     total = run.total()
     assert total.sent == PACKETS
@@ -69,15 +67,13 @@ def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[R
     assert run.control_frames > 50
 
 
-def test_loss_in_a_lossless_class_is_told_as_lack_of_headroom_and_not_as_load(
-    recorded: tuple[Recording, RunResult],
-) -> None:
+def test_loss_in_a_lossless_class_is_told_as_lack_of_headroom_and_not_as_load(recorded):
     (remark,) = remarks(recorded[1])
     lost = recorded[1].total().tail_dropped
     assert f"packets of lossless classes that found no room: {lost}; their group's limit" in remark
 
 
-def test_a_packet_that_its_group_has_no_room_for_says_so(recorded: tuple[Recording, RunResult]) -> None:
+def test_a_packet_that_its_group_has_no_room_for_says_so(recorded):
     recording, run = recorded
     dropped = [visit for visit in recording.visits() if visit.dropped]
     assert len(dropped) == run.total().tail_dropped
@@ -89,7 +85,7 @@ def test_a_packet_that_its_group_has_no_room_for_says_so(recorded: tuple[Recordi
         )
 
 
-def test_no_link_is_asleep_where_none_may_sleep(recorded: tuple[Recording, RunResult]) -> None:
+def test_no_link_is_asleep_where_none_may_sleep(recorded):
     recording, _ = recorded
     reasons = [recording.reason(visit) for visit in recording.visits()]
     assert not any("asleep" in reason for reason in reasons)
@@ -98,13 +94,12 @@ def test_no_link_is_asleep_where_none_may_sleep(recorded: tuple[Recording, RunRe
     assert 0 < paused.paused_ps <= paused.waited_ps
 
 
-def test_explain_names_the_group(files: tuple[Path, Path], recorded: tuple[Recording, RunResult]) -> None:
+def test_explain_names_the_group(files, recorded):
     trace, config = files
     recording, _ = recorded
     dropped = next(visit for visit in recording.visits() if visit.dropped)
     words = [str(trace), "-n", str(dropped.number), *RUN, str(config), "--switch", dropped.node]
-    result = CliRunner().invoke(explain, words)
-    assert result.exit_code == 0, result.output
+    result = eeon("explain", *words, code=0)
     assert re.search(
         r"tail-dropped: the lossless group of port \d, priority 3 has [\d,]+ B; \+ packet 1,514 B > limit "
         r"20,000 B \(lossless_group.lossless\)",
@@ -112,19 +107,17 @@ def test_explain_names_the_group(files: tuple[Path, Path], recorded: tuple[Recor
     )
 
 
-def test_the_page_tells_pauses_from_sleeping_links(recorded: tuple[Recording, RunResult]) -> None:
+def test_the_page_tells_pauses_from_sleeping_links(recorded):
     """No link of this run sleeps."""
     model = run_model(*recorded)
-    counts = cast(dict[str, list[int]], model["detail_counts"])
+    counts = model["detail_counts"]
     assert counts["paused"][1] > 50 and "held" not in counts
-    ports = cast(list[dict[str, float]], model["ports"])
+    ports = model["ports"]
     assert max(port["longest_pause_us"] for port in ports) > 100
     assert {port["longest_hold_us"] for port in ports} == {0}
 
 
-def test_a_replay_says_who_was_paused_how_often_and_for_how_long(
-    recorded: tuple[Recording, RunResult],
-) -> None:
+def test_a_replay_says_who_was_paused_how_often_and_for_how_long(recorded):
     recording, run = recorded
     pauses = run.pauses
     assert pauses.transmitters == 2 * len(recording.topology.links)
@@ -142,15 +135,10 @@ def test_a_replay_says_who_was_paused_how_often_and_for_how_long(
     assert run.control_frames / 2 <= sum(queue.pauses for queue in pauses.queues) < run.control_frames
 
 
-def test_the_table_the_page_and_json_say_the_pauses(
-    files: tuple[Path, Path], recorded: tuple[Recording, RunResult], tmp_path: Path
-) -> None:
+def test_the_table_the_page_and_json_say_the_pauses(files, recorded, tmp_path):
     trace, config = files
     document = tmp_path / "run.json"
-    done = CliRunner().invoke(
-        replay_command, [str(trace), *RUN, str(config), "--json", str(document)], env={"COLUMNS": "80"}
-    )
-    assert done.exit_code == 0, done.output
+    done = eeon("replay", str(trace), *RUN, str(config), "--json", str(document), code=0, columns=80)
     lines = done.output.splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("paused transmitter"))
     assert len(lines[first].split()) == 10 and max(map(len, lines[first : first + 7])) <= 80
@@ -165,21 +153,13 @@ def test_the_table_the_page_and_json_say_the_pauses(
     assert longest.name in page and run.pauses.summary() in page
 
 
-def test_a_pause_that_nobody_obeys_is_counted_and_pauses_nobody_and_the_longest_come_first() -> None:
-    def queue(node: str, port: int, paused_ms: int) -> dict[str, object]:
-        spans = {"paused_ps": paused_ms * 10**9, "longest_ps": 10**9}
-        return {
-            "node": node,
-            "port": port,
-            "peer": "spine1",
-            "peer_port": 1,
-            "priority": 3,
-            "pauses": 7,
-            **spans,
-        }
-
-    made = [queue("leaf1", 3, 0), queue("h1", 0, 2), queue("leaf2", 3, 5)]
-    found = Pauses.of(cast(Any, {"elapsed_ps": 20 * 10**9, "pauses": made}), topologies.load("leaf-spine-4"))
+def test_a_pause_that_nobody_obeys_is_counted_and_pauses_nobody_and_the_longest_come_first():
+    same = {"peer": "spine1", "peer_port": 1, "priority": 3, "pauses": 7, "longest_ps": 10**9}
+    made = [
+        same | {"node": node, "port": port, "paused_ps": paused_ms * 10**9}
+        for node, port, paused_ms in (("leaf1", 3, 0), ("h1", 0, 2), ("leaf2", 3, 5))
+    ]
+    found = Pauses.of({"elapsed_ps": 20 * 10**9, "pauses": made}, topologies.load("leaf-spine-4"))
     assert [one.name for one in found.by_time()] == ["leaf2:3 to spine1", "h1 to spine1", "leaf1:3 to spine1"]
     assert [one.paused_share for one in found.by_time()] == [0.25, 0.1, 0.0]
     assert found.summary() == "21 pauses; 2 of 16 transmitters (12 %) were paused"
@@ -195,7 +175,7 @@ roles: {host_facing: {queue: red}, uplink: {queue: red}, spine: {queue: red}}
 """
 
 
-def test_red_in_packets_is_told_in_packets(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_red_in_packets_is_told_in_packets(files, tmp_path):
     config = tmp_path / "red.yaml"
     config.write_text(RED_IN_PACKETS)
     found: list[Recording] = []
@@ -206,7 +186,5 @@ def test_red_in_packets_is_told_in_packets(files: tuple[Path, Path], tmp_path: P
         assert visit.queue_packets >= 5
         said = f"RED, queue {visit.queue_packets:,} packets, min 5, max 15 packets: dropped early"
         assert found[0].reason(visit) == said
-    port = next(
-        port for port in cast(list[dict[str, int]], run_model(found[0], run)["ports"]) if port["drops"]
-    )
+    port = next(port for port in run_model(found[0], run)["ports"] if port["drops"])
     assert (port["threshold_packets"], port["threshold"]) == (5, 5 * 1514)

@@ -17,16 +17,9 @@ def test_name_in_a_progress_bar_is_neither_markup_nor_emoji(name):
 
 def test_progress_bars_have_no_words_but_those():
     root = Path(__file__).parents[2]
-    sources = [
-        p
-        for folder in ("tools/eeon_tools", "experiments/eeon_experiments")
-        for p in (root / folder).rglob("*.py")
-    ]
-    assert [
-        p.name
-        for p in sources
-        if "TextColumn(" in p.read_text().replace("class ProgressText(TextColumn):", "")
-    ] == []
+    for folder in ("tools/eeon_tools", "experiments/eeon_experiments"):
+        for path in (root / folder).rglob("*.py"):
+            assert "TextColumn(" not in path.read_text().replace("class ProgressText(TextColumn):", ""), path
 
 
 def test_a_progress_bar_that_goes_away_leaves_nothing_in_a_file(capfd):

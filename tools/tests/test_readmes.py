@@ -14,7 +14,7 @@ READMES = ("engine/python/README.md", "tools/README.md")
 
 
 @pytest.mark.parametrize("readme", READMES)
-def test_the_python_of_a_readme_runs(readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_a_readme_runs(readme, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(PROGRAM, tmp_path)
     examples = re.findall(r"```python\n(.*?)```", (ROOT / readme).read_text(encoding="utf-8"), re.DOTALL)

@@ -5,11 +5,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops import pcapng
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.comparing import overridden
@@ -18,22 +15,22 @@ from eeon_tools.replay.twin_run import ReplaySettings, replay
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 from scapy.utils import RawPcapNgReader
 
+from control_plane.tests.eeon_command import eeon
+
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 CONFIG = ("mark_threshold", "eee_120us100")
 
 
 @pytest.fixture(scope="module")
-def recorded(incast: Path) -> tuple[Recording, RunResult]:
+def recorded(incast) -> tuple[Recording, RunResult]:
     found: list[Recording] = []
     settings = ReplaySettings("held", incast, "leaf-spine-4", CONFIG)
     run = replay(settings, recorded=found.append, hops=recording_filter(snap_bytes=pcapng.SNAP_BYTES))
     return found[0], run
 
 
-def test_visits_agree_with_the_counters_of_the_switches_and_say_how_long_they_were_held(
-    recorded: tuple[Recording, RunResult],
-) -> None:
+def test_visits_agree_with_the_counters_of_the_switches_and_say_how_long_they_were_held(recorded):
     recording, run = recorded
     visits = list(recording.visits())
     assert sum(visit.verdict == "marked" for visit in visits) == run.total().marked > 100
@@ -50,9 +47,7 @@ def test_visits_agree_with_the_counters_of_the_switches_and_say_how_long_they_we
     assert re.search(r"held [\d,.]+ us: its link was asleep", recording.reason(held[0]))
 
 
-def test_pcapng_follows_a_packet_over_links_with_reasons(
-    recorded: tuple[Recording, RunResult], tmp_path: Path
-) -> None:
+def test_pcapng_follows_a_packet_over_links_with_reasons(recorded, tmp_path):
     recording, run = recorded
     path = tmp_path / "hops.pcapng"
     count = pcapng.write(recording, path)
@@ -75,7 +70,7 @@ def _comments(meta: object) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not on PATH")
-def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult], tmp_path: Path) -> None:
+def test_tshark_follows_a_packet_by_its_id(recorded, tmp_path):
     recording, _ = recorded
     path = tmp_path / "hops.pcapng"
     pcapng.write(recording, path)
@@ -95,22 +90,16 @@ def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult]
     assert ": marked" in rows[-1][2]
 
 
-def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
-    recorded: tuple[Recording, RunResult], tmp_path: Path
-) -> None:
+def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(recorded, tmp_path):
     from eeon_tools.hops import perfetto
 
     recording, run = recorded
     path = tmp_path / "run.pftrace"
     perfetto.write(recording, path)
     trace = schema.Trace.FromString(path.read_bytes())
-    names = {
-        p.track_descriptor.uuid: p.track_descriptor.name
-        for p in trace.packet
-        if p.HasField("track_descriptor")
-    }
+    tracks = {p.track_descriptor.uuid for p in trace.packet if p.HasField("track_descriptor")}
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
-    assert {event.track_event.track_uuid for event in events} <= set(names)
+    assert {event.track_event.track_uuid for event in events} <= tracks
     begun = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_BEGIN]
     ended = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_END]
     by_track = Counter(event.track_event.track_uuid for event in begun)
@@ -127,21 +116,19 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
     assert queue is not None and deepest == queue.highest
 
 
-def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path) -> None:
+def test_a_recording_that_is_cut_says_so_everywhere(incast, tmp_path):
     path = tmp_path / "cut.pcapng"
-    arguments = [str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
-    done = CliRunner().invoke(replay_command, arguments)
-    assert done.exit_code == 0, done.output
+    words = ["replay", str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
+    done = eeon(*words, code=0)
     said = re.search(r"([\d,]+) events more than the limit of 500 are left out", done.output)
     assert said and int(said[1].replace(",", "")) > 1000
     assert said[0].encode() in path.read_bytes()
 
 
-def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path: Path) -> None:
+def test_settings_are_compared_in_one_table_and_one_page(incast, tmp_path):
     page, numbers = tmp_path / "both.html", tmp_path / "both.json"
-    arguments = [str(incast), "--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
-    done = CliRunner().invoke(replay_command, [*arguments, "--html", str(page), "--json", str(numbers)])
-    assert done.exit_code == 0, done.output
+    settings = ["--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
+    eeon("replay", str(incast), *settings, "--html", str(page), "--json", str(numbers), code=0)
     runs = json.loads(numbers.read_text())["runs"]
     assert [run["name"] for run in runs] == ["drop_tail", "mark_threshold + eee_120us100"]
     text = page.read_text()
@@ -158,7 +145,7 @@ def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path:
     assert not re.search(r'(src|href)="', outside)
 
 
-def test_a_later_file_that_replaces_a_mode_is_named() -> None:
+def test_a_later_file_that_replaces_a_mode_is_named():
     replaced = overridden(("drop_tail", "mark_threshold", "eee_120us100"), "leaf-spine-4")
     assert replaced == [
         "mark_threshold comes later and replaces AQM drop_tail by mark_threshold; "

@@ -15,7 +15,7 @@ from test_replay_twin import comparable
 MS = 10**9
 
 
-def test_a_fault_names_a_link_or_a_node_and_when() -> None:
+def test_a_fault_names_a_link_or_a_node_and_when():
     assert Fault.parse("leaf1:3@5ms-20ms") == Fault("leaf1", 3, Duration(5 * MS), Duration(20 * MS))
     assert Fault.parse("spine1@0s") == Fault("spine1", None, Duration(0), None)
     for text in ("leaf1:3@5ms-20ms", "spine1@1.5us"):
@@ -31,7 +31,7 @@ def run(trace: Path, *faults: str, config: str = "mark_threshold") -> tuple[RunR
 
 
 @pytest.mark.system
-def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_packet(incast: Path) -> None:
+def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_packet(incast):
     result, recording = run(incast, "h1@2ms-3ms", "spine1@1ms")
     assert comparable(result) == comparable(run(incast, "h1@2ms-3ms", "spine1@1ms")[0])
     total = result.total()
@@ -51,7 +51,7 @@ def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_p
 
 
 @pytest.mark.system
-def test_pauses_that_a_link_loses_are_counted_apart_from_packets(tmp_path: Path) -> None:
+def test_pauses_that_a_link_loses_are_counted_apart_from_packets(tmp_path):
     trace, config = small_groups(tmp_path)
     result, _ = run(trace, "spine1@500us-1ms", "spine2@500us-1ms", config=str(config))
     assert sum(link.lost.get("control", 0) for link in result.faults) > 0

@@ -1,19 +1,11 @@
 """The page in a real browser: it loads without errors, shows its numbers, zooms, and answers clicks."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.replay import replay as replay_command
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from control_plane.tests.eeon_command import eeon
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 TIMEOUT_MS = 240_000
@@ -22,19 +14,17 @@ pytestmark = [pytest.mark.system, pytest.mark.skipif(CHROMIUM is None, reason="c
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory, incast: Path) -> Path:
+def file(tmp_path_factory, incast):
     path = tmp_path_factory.mktemp("page") / "page.html"
     compared = ["--compare", "mark_threshold+eee_120us100", "--compare", "red_ect"]
-    arguments = [str(incast), *compared, "--html", str(path)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eeon_tools.report.model.FLOWS", 2)
-        done = CliRunner().invoke(replay_command, arguments)
-    assert done.exit_code == 0, done.output
+        eeon("replay", str(incast), *compared, "--html", str(path), code=0)
     return path
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -44,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser, file: Path) -> Iterator[Page]:
+def page(browser, file):
     context = browser.new_context(viewport={"width": 400, "height": 900}, offline=True)
     page = context.new_page()
     page.set_default_timeout(TIMEOUT_MS)
@@ -57,7 +47,7 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
     context.close()
 
 
-def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) -> None:
+def test_the_page_shows_the_numbers_of_its_data_without_a_network(page):
     marked = page.evaluate("eeon.data.runs[0].totals.marked")
     assert marked > 100
     row = page.locator("#totals tr", has_text="marked").first
@@ -70,10 +60,9 @@ def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) ->
     assert page.evaluate("eeon.model('counts').left[0].ticker.min_interval") == 1, "no tick at half a mark"
 
 
-def test_zoom_by_button_and_by_key(page: Page) -> None:
+def test_zoom_by_button_and_by_key(page):
     def width() -> float:
-        found: float = page.evaluate("eeon.model('time').end - eeon.model('time').start")
-        return found
+        return page.evaluate("eeon.model('time').end - eeon.model('time').start")
 
     before = width()
     page.get_by_role("button", name="Zoom in").click()
@@ -85,7 +74,7 @@ def test_zoom_by_button_and_by_key(page: Page) -> None:
     assert width() == pytest.approx(page.evaluate("eeon.data.runs[0].end_us"))
 
 
-def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_spared_it(page: Page) -> None:
+def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_spared_it(page):
     page.get_by_role("button", name="First mark").click()
     text = page.locator("#detail").inner_text()
     queue = page.evaluate("eeon.data.runs[0].details.find((one) => one[3] === 'marked')[4]")
@@ -97,7 +86,7 @@ def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_
     assert "of it asleep" in page.locator("#detail").inner_text()
 
 
-def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page: Page) -> None:
+def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page):
     number = page.evaluate("eeon.data.runs[1].details[0][0]")
     page.locator("#run-a").select_option("1")
     page.locator("#number").fill(str(number))
@@ -108,7 +97,7 @@ def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page
     assert "-c red_ect --packet 99999999" in page.locator("#detail").inner_text()
 
 
-def test_a_drawing_of_long_names_and_parallel_links_shows_each_of_them(page: Page) -> None:
+def test_a_drawing_of_long_names_and_parallel_links_shows_each_of_them(page):
     page.evaluate("""() => {
       const { layers } = eeon.data.topology, { ports } = eeon.data.runs[0];
       const long = (name) => `frankfurt-row-12-rack-7-${name}`;

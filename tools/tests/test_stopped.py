@@ -19,9 +19,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("words", "first"), COMMANDS)
-def test_sigterm_ends_a_command_with_its_workers_and_130(
-    words: list[str], first: str, tmp_path: Path
-) -> None:
+def test_sigterm_ends_a_command_with_its_workers_and_130(words, first, tmp_path):
     command = [sys.executable, "-m", "eeon_control", *(word.format(folder=tmp_path) for word in words)]
     with subprocess.Popen(
         command,
@@ -32,7 +30,6 @@ def test_sigterm_ends_a_command_with_its_workers_and_130(
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         start_new_session=True,
     ) as process:
-        assert process.stdout is not None
         said = ""
         while first not in (line := process.stdout.readline()):
             said += line
@@ -57,22 +54,19 @@ print("stopped each time")
 """
 
 
-def test_a_fabric_stops_at_whatever_moment_of_its_wait_the_signal_comes() -> None:
+def test_a_fabric_stops_at_whatever_moment_of_its_wait_the_signal_comes():
     done = subprocess.run(
         [sys.executable, "-c", HAMMERED], check=False, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "stopped each time\n", done.stderr
 
 
-def test_a_second_fabric_does_not_write_over_the_addresses_of_one_that_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_fabric_does_not_write_over_the_addresses_of_one_that_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     command = [sys.executable, "-m", "eeon_control", *("fabric", "up", "leaf-spine-4")]
     targets = Path("out/targets.yaml")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
-        assert first.stdout is not None
         while "eeon show ports" not in (line := first.stdout.readline()):
             assert line, "the command ended"
         written = targets.read_text()

@@ -20,7 +20,7 @@ def shown(columns: int) -> str:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 127])
-def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(columns: int) -> None:
+def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(columns):
     text = shown(columns)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= columns
     assert all(text.count(f"column {number} ") + text.count(f"column {number}\n") for number in range(11))
@@ -28,5 +28,5 @@ def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(columns: int) 
     assert text.count("mark_threshold") == text.count("[codel]") == text.count("setting") > (columns < 127)
 
 
-def test_where_all_fits_there_is_one_table() -> None:
+def test_where_all_fits_there_is_one_table():
     assert shown(200).count("setting") == 1

@@ -31,11 +31,11 @@ def write(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path: Path, suffix: str) -> None:
+def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path, suffix):
     assert list(read_packets(write(tmp_path / f"t{suffix}"))) == PACKETS
 
 
-def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
+def test_scapy_reads_the_same_lengths_and_times(tmp_path):
     with RawPcapReader(str(write(tmp_path / "t.pcap"))) as reader:
         read = [(meta.sec * 10**9 + meta.usec, meta.wirelen, data) for data, meta in reader]
     with RawPcapNgReader(str(write(tmp_path / "t.pcapng"))) as reader:
@@ -46,9 +46,7 @@ def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_can_be_kept(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_can_be_kept(tmp_path, suffix):
     whole = write(tmp_path / f"whole{suffix}").read_bytes()
     cut = tmp_path / f"cut{suffix}"
     clean_ends = 0
@@ -70,7 +68,7 @@ def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_c
             list(read_packets(cut, told.append))
 
 
-def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> None:
+def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path):
     frame = bytes(60)
     content = gzip.compress(pcap(1, frame, frame))
     pipe = tmp_path / "pipe"
@@ -126,7 +124,7 @@ HEADERS = [
 
 
 @pytest.fixture(scope="module")
-def starts(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+def starts(tmp_path_factory) -> list[bytes]:
     """Returns the starts of files, and a whole file of each format."""
     folder = tmp_path_factory.mktemp("whole")
     return [*HEADERS, *(write(folder / name).read_bytes() for name in ("t.pcap", "t.pcapng"))]
@@ -142,14 +140,8 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 )
 @example(start=3, repeat=1, rest=bytes.fromhex("01000000ffffffff"), changes=[], cut=0)
 def test_any_bytes_and_damaged_captures_are_packets_or_a_trace_error(
-    starts: list[bytes],
-    tmp_path_factory: pytest.TempPathFactory,
-    start: int,
-    repeat: int,
-    rest: bytes,
-    changes: list[tuple[int, bytes]],
-    cut: int,
-) -> None:
+    starts, tmp_path_factory, start, repeat, rest, changes, cut
+):
     content = bytearray(starts[start] * repeat + rest)
     for at, new in changes:
         content[at : at + len(new)] = new

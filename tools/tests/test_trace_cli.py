@@ -6,30 +6,30 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from eeon_tools.cli.support import reports_errors
-from eeon_tools.cli.trace import trace
 from eeon_tools.trace.frames import internet_checksum
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
 from scapy.utils import PcapReader
 
+from control_plane.tests.eeon_command import eeon
+
 pytestmark = pytest.mark.system
 
 
 def eeon_trace(*words: str | Path) -> Result:
-    return CliRunner().invoke(trace, [str(word) for word in words])
+    return eeon("trace", *map(str, words), code=0)
 
 
 SMALL = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])
-def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, family: list[str]) -> None:
+def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path, family):
     path, listed = tmp_path / "t.pcap", tmp_path / "new" / "flows.csv"
     eeon_trace("shuffle", "-o", path, *SMALL, *family)
     done = eeon_trace("flows", path, "-o", listed)
-    assert done.exit_code == 0, done.output
     head, *lines = listed.read_text().splitlines()
     assert head == "source,destination,bytes,start"
     rows = [line.split(",") for line in lines]
@@ -45,7 +45,7 @@ def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, fami
 
 
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
-def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number: int) -> None:
+def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number):
     @reports_errors
     def writes() -> None:
         raise OSError(number, "said")
@@ -55,12 +55,9 @@ def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number: i
 
 
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])
-def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
-    tmp_path: Path, family: list[str]
-) -> None:
+def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(tmp_path, family):
     path = tmp_path / "t.pcap"
-    done = eeon_trace("shuffle", "-o", path, *SMALL, "--full", *family, "--dscp", "0", "--dscp", "46")
-    assert done.exit_code == 0, done.output
+    eeon_trace("shuffle", "-o", path, *SMALL, "--full", *family, "--dscp", "0", "--dscp", "46")
     connections: dict[tuple[str, ...], set[int]] = {}
     for packet in PcapReader(str(path)):
         ip = packet[IPv6 if family else IP]

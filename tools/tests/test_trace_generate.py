@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
-from eeon_control.topology import Host
 from eeon_control.units import Bytes
 from eeon_tools.errors import ToolsError
 from eeon_tools.trace import manifest as manifests
@@ -21,10 +20,10 @@ FABRIC = topologies.load("leaf-spine-4")
 
 
 def make(path: Path, seed: int, **options: object) -> manifests.Manifest:
-    return generate(path, FABRIC, small_job(), SenderSettings(), seed, **options)  # type: ignore[arg-type]
+    return generate(path, FABRIC, small_job(), SenderSettings(), seed, **options)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
     paths = [tmp_path / f"{name}.pcapng" for name in "abc"]
     for path, seed in zip(paths, (5, 5, 6), strict=True):
         make(path, seed)
@@ -33,20 +32,19 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Pa
     assert a != c
 
 
-def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Host]) -> None:
+def test_the_manifest_counts_what_is_in_the_file(tmp_path, hosts):
     path = tmp_path / "t.pcap"
     written = make(path, 3)
     read = manifests.read(path)
     assert read == written
     info = describe(read_packets(path))
-    assert read is not None
     assert {name: totals.packets for name, totals in info.classes.items()} == read.packets
     assert (info.bytes, info.duration_ns) == (read.frame_bytes, read.duration_ns)
     assert read.sha256 == manifests.digest(path)
     assert [host.name for host in read.hosts] == [host.name for host in hosts]
 
 
-def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path) -> None:
+def test_every_partition_is_fetched_once_or_read_locally(tmp_path):
     job = small_job(maps=6, split_bytes=40_000)
     manifest = generate(tmp_path / "t.pcap", FABRIC, job, SenderSettings(), 2)
     # Each host has one of the four reducers, and thus a quarter of each map that it ran.
@@ -54,7 +52,7 @@ def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path) -> None
     assert describe(read_packets(tmp_path / "t.pcap")).payload_bytes == 6 * 3 * (10_000 + 280)
 
 
-def test_whole_frames_have_the_same_times_and_true_lengths(tmp_path: Path) -> None:
+def test_whole_frames_have_the_same_times_and_true_lengths(tmp_path):
     make(tmp_path / "cut.pcap", 3)
     make(tmp_path / "full.pcap", 3, whole_frames=True)
     pairs = zip(read_packets(tmp_path / "cut.pcap"), read_packets(tmp_path / "full.pcap"), strict=True)
@@ -63,15 +61,13 @@ def test_whole_frames_have_the_same_times_and_true_lengths(tmp_path: Path) -> No
         assert full.captured == cut.captured.ljust(cut.frame_bytes, b"\0")
 
 
-def test_a_trace_that_grows_too_long_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_trace_that_grows_too_long_is_refused_and_leaves_nothing(tmp_path):
     with pytest.raises(ToolsError, match="has more than 50 packets"):
         make(tmp_path / "t.pcap", 3, max_packets=50)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_trace_for_which_the_disk_has_no_room_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trace_for_which_the_disk_has_no_room_leaves_nothing(tmp_path, monkeypatch):
     def full(path: Path) -> None:
         path.touch()
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -82,9 +78,7 @@ def test_a_trace_for_which_the_disk_has_no_room_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_trace_whose_buffers_lose_something_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trace_whose_buffers_lose_something_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("eeon_tools.trace.senders.BUFFER_BYTES", Bytes(30_000))
     with pytest.raises(ToolsError, match="packets did not fit the buffer"):
         generate(tmp_path / "t.pcap", FABRIC, INCAST, SenderSettings(), 1)
@@ -107,7 +101,7 @@ print(info.describe(read_packets(path)).packets)
 
 
 @pytest.mark.nightly
-def test_memory_does_not_grow_with_the_length_of_a_trace(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_length_of_a_trace(tmp_path):
     def packets_and_peak_kib(maps: int) -> tuple[int, int]:
         peak, printed = peak_kib(_PEAK_OF_A_TRACE, tmp_path / f"{maps}.pcap", maps)
         return int(printed), peak

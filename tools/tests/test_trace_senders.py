@@ -23,7 +23,7 @@ TO_H1 = Transfers(tuple((other, 0, 400_000) for other in (1, 2, 3)))
 def sent(folder: Path, transfers: Transfers, **settings: object) -> list[tuple[int, Packet]]:
     """Returns whole frames, with the times in nanoseconds at which they leave."""
     path = folder / "t.pcap"
-    generate(path, FABRIC, transfers, SenderSettings(**settings), 1, whole_frames=True)  # type: ignore[arg-type]
+    generate(path, FABRIC, transfers, SenderSettings(**settings), 1, whole_frames=True)
     return [(int(frame.time * 10**9), frame) for frame in PcapReader(str(path))]
 
 
@@ -44,8 +44,8 @@ def wire_ns(frame: Packet) -> int:
 
 @pytest.mark.parametrize(("asked_us", "full_frame_takes_ns"), [(30, 30_000), (1000, 1_000_000), (1, 12_304)])
 def test_a_frame_is_in_front_of_the_receivers_link_after_the_one_way_delay(
-    tmp_path: Path, asked_us: int, full_frame_takes_ns: int
-) -> None:
+    tmp_path, asked_us, full_frame_takes_ns
+):
     frames = sent(tmp_path, Transfers(((0, 2, 1),)), one_way_delay_ns=asked_us * 1000)
     (syn_ns, syn), (answer_ns, _) = frames[:2]
     # A SYN is shorter than a full frame, so it takes less time on both links.
@@ -53,7 +53,7 @@ def test_a_frame_is_in_front_of_the_receivers_link_after_the_one_way_delay(
     assert answer_ns - syn_ns == pytest.approx(expected, abs=2)
 
 
-def test_a_sender_has_as_much_in_flight_as_the_window_allows(tmp_path: Path) -> None:
+def test_a_sender_has_as_much_in_flight_as_the_window_allows(tmp_path):
     frames = sent(
         tmp_path, Transfers(((2, 0, 200 * MSS),)), window_bytes=20 * MSS, one_way_delay_ns=1_000_000
     )
@@ -68,9 +68,7 @@ def test_a_sender_has_as_much_in_flight_as_the_window_allows(tmp_path: Path) -> 
     assert longest == 20 * MSS
 
 
-def test_a_receiver_whose_link_is_congested_says_so_and_data_is_ect_as_its_host_sent_it(
-    tmp_path: Path,
-) -> None:
+def test_a_receiver_whose_link_is_congested_says_so_and_data_is_ect_as_its_host_sent_it(tmp_path):
     together = sent(tmp_path, TO_H1, ce_threshold_bytes=30_000)
     assert len(of_class(together, "AE")) > 10
     data = [frame for _, frame in together if payload(frame)]
@@ -80,14 +78,14 @@ def test_a_receiver_whose_link_is_congested_says_so_and_data_is_ect_as_its_host_
     assert of_class(alone, "AE") == []
 
 
-def test_without_ecn_nothing_is_ect_and_nothing_says_ece(tmp_path: Path) -> None:
+def test_without_ecn_nothing_is_ect_and_nothing_says_ece(tmp_path):
     frames = sent(tmp_path, TO_H1, ecn=False, ce_threshold_bytes=1)
     assert {frame[IP].tos for _, frame in frames} == {0}
     assert not any({"E", "C"} & set(str(frame[TCP].flags)) for _, frame in frames)
 
 
 @pytest.mark.parametrize("version", [4, 6])
-def test_scapy_computes_the_same_checksums_and_lengths(tmp_path: Path, version: int) -> None:
+def test_scapy_computes_the_same_checksums_and_lengths(tmp_path, version):
     frames = sent(tmp_path, Transfers(((0, 2, 14_401),)), ipv6=version == 6, dscps=(46,))
     full = MSS if version == 4 else MSS - 20
     assert [payload(frame) for _, frame in frames if payload(frame)][:9] == [full] * 9

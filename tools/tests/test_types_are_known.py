@@ -17,7 +17,7 @@ PERMITTED = {
 }  # fmt: skip
 
 
-def test_mypy_is_strict_for_every_package_and_nothing_of_it_is_switched_off() -> None:
+def test_mypy_is_strict_for_every_package_and_nothing_of_it_is_switched_off():
     parser = configparser.ConfigParser()
     parser.read(REPOSITORY / "mypy.ini", encoding="utf-8")
     settings = {key for section in parser.sections() for key in parser[section]}
@@ -27,7 +27,7 @@ def test_mypy_is_strict_for_every_package_and_nothing_of_it_is_switched_off() ->
     assert set(parser["mypy"]["files"].split(", ")) >= PACKAGES
 
 
-def test_no_package_has_settings_of_mypy_of_its_own() -> None:
+def test_no_package_has_settings_of_mypy_of_its_own():
     projects = [*REPOSITORY.glob("*/pyproject.toml"), REPOSITORY / "engine/python/pyproject.toml"]
     assert [path for path in projects if "tool.mypy" in path.read_text(encoding="utf-8")] == []
     assert list(REPOSITORY.glob("*/mypy.ini")) == []

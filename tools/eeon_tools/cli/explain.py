@@ -18,12 +18,12 @@ from rich.tree import Tree
 
 from eeon_tools.cli.support import reports_errors, seed_option, send_options, speed_option
 from eeon_tools.errors import InputError, TraceError
+from eeon_tools.replay.feed import SendRules
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
     from eeon_tools.explain import Scene
     from eeon_tools.explain.story import Node
-    from eeon_tools.replay.feed import SendRules
 
 _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 _SEPARATORS = re.compile(r"[\s:]+")

@@ -29,13 +29,13 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import comparing
 from eeon_tools.replay.comparing import Setting
 from eeon_tools.replay.faults import FORM, Fault
+from eeon_tools.replay.feed import SendRules
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
     from eeon_tools.live.state import State
-    from eeon_tools.replay.feed import SendRules
     from eeon_tools.replay.twin_run import ReplaySettings
 
 _STDOUT = Path("-")
@@ -50,33 +50,27 @@ _PAUSED_SHOWN = 5
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
-    default=None,
     help="Kind of switches.  [default: that of --fabric, or a twin]",
 )
 @click.option(
     "--fabric",
     "fabric_name",
-    default=None,
     metavar="NAME",
     help="Replay in real time, as root, on the live fabric of this name (`eeon fabric up`).",
 )
 @send_options
 @keep_good_option
 @click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=None,
-    help="Seed of the twin's random draws.  [default: 1]",
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the twin's random draws.  [default: 1]"
 )
 @click.option(
     "--fail",
-    "fail",
     multiple=True,
     metavar=FORM,
     help="Take down the twin's link at this port, or every link of this node, from the first time on, "
     "or until the second one; repeatable. Example: leaf1:3@5ms-20ms",
 )
-@click.option("--name", default=None, help="Name of the run in reports.  [default: the configuration's]")
+@click.option("--name", help="Name of the run in reports.  [default: the configuration's]")
 @click.option(
     "--json",
     "json_path",
@@ -89,7 +83,6 @@ _PAUSED_SHOWN = 5
 )
 @click.option(
     "--compare",
-    "compare",
     multiple=True,
     metavar="A[+B...]",
     help="Also replay under this setting: configurations joined by +; repeatable. One table and one "
@@ -120,6 +113,8 @@ def replay(
     configures them, and reads their counters and registers, over P4Runtime. Hosts do not react: they do not
     retransmit a dropped packet.
     """
+    from eeon_tools.replay.twin_run import ReplaySettings
+
     files.check()
     if json_path is not None:
         output_file(json_path)
@@ -158,7 +153,6 @@ def replay(
             for remark in comparing.overridden(one.config, topology):
                 click.echo(f"note: {remark}", err=True)
 
-        from eeon_tools.replay.twin_run import ReplaySettings
         from eeon_tools.report.model import run_model
 
         seed = 1 if seed is None else seed
@@ -179,9 +173,8 @@ def replay(
         for run in runs:
             for remark in comparing.remarks(run):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
-        document: dict[str, object] = runs[0].as_dict()
-        if len(runs) > 1:
-            document = {"runs": [run.as_dict() for run in runs]}
+        documents = [run.as_dict() for run in runs]
+        document: dict[str, object] = documents[0] if len(documents) == 1 else {"runs": documents}
         given = click.get_current_context().params["trace"]
         shown_trace = trace if given == trace else Path("CAPTURE")  # `explain` reads files, not pipes
         _write(document, json_path, lambda: _page(models, runs, shown_trace, topology), files.html)
@@ -207,7 +200,6 @@ def replay(
                 raise InputError(option, str(value), "is fixed by the live fabric; leave it out")
 
         from eeon_tools.live import state
-        from eeon_tools.replay.twin_run import ReplaySettings
 
         record = state.load(fabric_name)
         if target not in (None, record.target):
@@ -272,10 +264,9 @@ def _on_twin(settings: ReplaySettings, files: RecordedFiles) -> tuple[RunResult,
     from eeon_tools.replay.twin_run import replay as run_replay
 
     found: list[Recording] = []
+    recorded = found.append if files.are_wanted else None
     with packet_progress(f"replaying {settings.trace.name} under {settings.name}") as progress:
-        if not files.are_wanted:
-            return run_replay(settings, progress), found
-        return run_replay(settings, progress, found.append, files.filter()), found
+        return run_replay(settings, progress, recorded, files.filter()), found
 
 
 def _page(models: list[dict[str, object]], runs: list[RunResult], trace: Path, topology: str) -> str:

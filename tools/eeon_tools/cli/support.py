@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
-from eeon_control.cli.options import INPUT
+from eeon_control.cli.options import INPUT, as_one, together
 from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
@@ -27,10 +27,8 @@ from rich.progress import (
 )
 
 from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
+from eeon_tools.replay.feed import SendRules
 from eeon_tools.trace.capture import seekable, shown
-
-if TYPE_CHECKING:
-    from eeon_tools.replay.feed import Unmapped
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -119,37 +117,29 @@ def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _
     return decorate
 
 
-def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Adds options for how hosts send a trace; the command receives them as `rules`."""
-
-    @click.option(
+send_options = together(
+    click.option(
         "--map",
         "mapping",
         multiple=True,
         metavar="IP=HOST",
         help="Assign an address of the trace, or all addresses of a prefix (10.1.0.0/16=h1), to HOST; "
         "repeatable. The longest prefix wins; hosts' own addresses take precedence over prefixes.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--unmapped",
         type=click.Choice(["drop", "refuse"]),
         help="What to do with packets whose address has no host: leave them out and count them, or fail.  "
         "[default: drop multicast and link-local, refuse others]",
-    )
-    @click.option(
+    ),
+    click.option(
         "--keep-super-frames",
         is_flag=True,
         help="Send frames of segmentation offload whole; by default they are segmented at the MSS.",
-    )
-    @functools.wraps(function)
-    def wrapper(
-        mapping: tuple[str, ...], unmapped: Unmapped | None, keep_super_frames: bool, **others: object
-    ) -> _Result:
-        from eeon_tools.replay.feed import SendRules
-
-        return function(rules=SendRules(mapping, unmapped, keep_super_frames), **others)
-
-    return wrapper
+    ),
+    as_one("rules", SendRules),
+)
+"""Options for how hosts send a trace; the command receives them as `rules`."""
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:

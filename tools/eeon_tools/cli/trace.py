@@ -5,12 +5,21 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import FILE, QuantityType, json_option, output_file, topology_option
+from eeon_control.cli.options import (
+    FILE,
+    QuantityType,
+    as_one,
+    json_option,
+    output_file,
+    together,
+    topology_option,
+)
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.outputs import replacing
 from eeon_control.topology import Topology
@@ -27,6 +36,7 @@ from eeon_tools.cli.support import (
     seed_option,
     send_options,
 )
+from eeon_tools.replay.feed import SendRules
 from eeon_tools.tables import Rows
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
@@ -36,7 +46,6 @@ from eeon_tools.trace.info import TraceInfo, describe
 from eeon_tools.trace.mapreduce import Shuffle
 
 if TYPE_CHECKING:
-    from eeon_tools.replay.feed import SendRules
     from eeon_tools.trace.generate import Workload
 
 _PS_PER_NS = 1000
@@ -57,6 +66,10 @@ range_option = click.option(
     help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
 )
 """The option for a range of coflows, for `parse_range`."""
+
+
+def _nanoseconds(_ctx: click.Context, _param: click.Parameter, value: Duration) -> int:
+    return value // _PS_PER_NS
 
 
 @click.group()
@@ -97,7 +110,7 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
         click.echo(f"  {classes}")
         click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
-    options: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
+    return together(
         click.option("-o", "--output", type=FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         topology_option(default="leaf-spine-4"),
         seed_option("Seed; the same settings and seed give the same bytes."),
@@ -119,10 +132,7 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
                      help="Store whole frames; by default, only headers, with the true length beside them."),
         click.option("--max-packets", type=click.IntRange(1), default=20_000_000, show_default=True,
                      help="Refuse to write a longer trace."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    )(command)  # fmt: skip
 
 
 @trace.command()
@@ -133,50 +143,31 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
 @click.option(
     "--reducers", type=click.IntRange(1, 100_000), help="Number of reduce tasks.  [default: two per host]"
 )
-@click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map task.")
+@click.option(
+    "--split", "split_bytes", type=BYTES, default="64MB", show_default=True, help="Input of one map task."
+)
 @click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0, show_default=True,
               help="Map output bytes per input byte.")  # fmt: skip
 @click.option("--parallel-fetches", type=click.IntRange(1, 10_000), default=5, show_default=True,
               help="Maximum number of parallel fetches of one reducer.")  # fmt: skip
 @click.option("--map-slots", type=click.IntRange(1, 1000), default=2, show_default=True,
               help="Maximum number of maps that a host runs in parallel.")  # fmt: skip
-@click.option("--startup", type=DURATION, default="1.6s", show_default=True,
-              help="Start-up time of a task.")  # fmt: skip
+@click.option("--startup", "startup_ns", type=DURATION, default="1.6s", show_default=True,
+              callback=_nanoseconds, help="Start-up time of a task.")  # fmt: skip
 @click.option("--cycles-per-byte", type=NumberRange(0, 1e6), default=84.0, show_default=True,
               help="Cycles of a map task per byte, on a 2.5 GHz core.")  # fmt: skip
-@click.option("--noise", type=NumberRange(0, 3), default=0.0953, show_default=True,
+@click.option("--noise", "noise_sigma", type=NumberRange(0, 3), default=0.0953, show_default=True,
               help="Sigma of the log-normal noise on task times.")  # fmt: skip
-@click.option("--heartbeat", type=HEARTBEAT, default="1s", show_default=True,
+@click.option("--heartbeat", "heartbeat_ns", type=HEARTBEAT, default="1s", show_default=True,
+              callback=_nanoseconds,
               help="Interval at which hosts get maps and report finished maps.")  # fmt: skip
-def shuffle(
-    topology: Topology,
-    maps: int,
-    reducers: int | None,
-    split: Bytes,
-    output_ratio: float,
-    parallel_fetches: int,
-    map_slots: int,
-    startup: Duration,
-    cycles_per_byte: float,
-    noise: float,
-    heartbeat: Duration,
-) -> Workload:
+@as_one("job", Shuffle)
+def shuffle(topology: Topology, job: Shuffle) -> Workload:
     """Write the trace of one MapReduce job's shuffle.
 
     The job follows the model of MRPerf, and the hosts are those of a twin.
     """
-    return Shuffle(
-        maps=maps,
-        reducers=reducers or 2 * len(topology.hosts),
-        split_bytes=split,
-        output_ratio=output_ratio,
-        parallel_fetches=parallel_fetches,
-        map_slots=map_slots,
-        startup_ns=startup // _PS_PER_NS,
-        cycles_per_byte=cycles_per_byte,
-        noise_sigma=noise,
-        heartbeat_ns=heartbeat // _PS_PER_NS,
-    )
+    return replace(job, reducers=job.reducers or 2 * len(topology.hosts))
 
 
 @trace.command()
@@ -244,7 +235,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @capture_argument("capture")
 @click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
 @topology_option(required=False, more="  [default: the one in the trace's manifest, or leaf-spine-4]")
-@click.option("--gap", type=DURATION, default=None,
+@click.option("--gap", type=DURATION,
               help="Idle time after which new data of a connection begin another flow.  "
                    "[default: a connection is one flow in each direction]")  # fmt: skip
 @send_options

@@ -107,13 +107,9 @@ def _how_to_look() -> str:
 
 
 def _finding(finding: Finding) -> str:
+    source = f" (thesis, {finding.source})" if finding.source.startswith("section") else ""
     word = "Seen" if finding.holds else "Not seen"
-    return html.outcome(
-        f"{finding.claim} (thesis, {finding.source}). {word}: {finding.measured}."
-        if finding.source.startswith("section")
-        else f"{finding.claim}. {word}: {finding.measured}.",
-        finding.holds,
-    )
+    return html.outcome(f"{finding.claim}{source}. {word}: {finding.measured}.", finding.holds)
 
 
 def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:

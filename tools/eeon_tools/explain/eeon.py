@@ -146,18 +146,13 @@ class _Facts:
 
 
 def _read(events: list[TraceEvent], register: str) -> int | None:
-    for event in events:
-        if event["event"] == "register_read" and event["register"] == register:
-            return event["value"]
-    return None
+    reads = (one for one in events if one["event"] == "register_read" and one["register"] == register)
+    return next((one["value"] for one in reads), None)
 
 
 def _written(events: list[TraceEvent], register: str) -> int | None:
-    value = None
-    for event in events:
-        if event["event"] == "register_write" and event["register"] == register:
-            value = event["new"]
-    return value
+    writes = (one for one in reversed(events) if one["event"] == "register_write")
+    return next((one["new"] for one in writes if one["register"] == register), None)
 
 
 def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[str]]:

@@ -18,7 +18,7 @@ from eeon_control.topology import Topology
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.scene import RegisterValue, Scene
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, Reason, SendRules, flat
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, Reason, SendRules, flat, in_order, replay_ps
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.layers import IpFrame, protocol_name
@@ -31,7 +31,6 @@ _TAG = 1
 _CHUNK = 256
 _MAX_STEPS = 100_000
 """Limit on the steps of a packet that loops without end, or multiplies; the engine keeps as many."""
-_PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
 _LAST_LINK_PS = 10**9
 """Picoseconds; longer than the last frame needs on its link, so that the receiver has it."""
@@ -173,9 +172,8 @@ def follow_way(
     feed = Feed(capture, hosts, speed, rules)
     segments = _segments(feed, capture, number)
     if segment > len(segments):
-        raise InputError(
-            "--segment", str(segment), f"is beyond the {len(segments)} frames of packet {number}"
-        )
+        problem = f"is beyond the {len(segments)} frames of packet {number}"
+        raise InputError("--segment", str(segment), problem)
     wanted = segments[segment - 1]
     before, later = _around(feed, segments, segment, after)
     title = f"packet {number} of {capture.name}"
@@ -317,21 +315,9 @@ def _numbered(
     capture: Path, number: int, after: int | None, speed: float
 ) -> Iterator[tuple[int, int, bytes]]:
     first = 1 if after is None else max(1, number - after)
-    start = previous = None
-    for at, packet in enumerate(read_packets(capture), start=1):
-        start = packet.time_ns if start is None else start
-        if previous is not None and packet.time_ns < previous:
-            raise TraceError(
-                capture,
-                f"packet {at}",
-                "is earlier than the packet before it; sort the trace by time first (reordercap does)",
-            )
-        previous = packet.time_ns
-        if at >= first:
-            at_ps = round((packet.time_ns - start) * _PS_PER_NS / speed)
-            if at_ps > _LIMIT_PS * 240:
-                raise TraceError(capture, f"packet {at}", "is more than ten days after the first")
-            yield at, at_ps, packet.captured.ljust(packet.frame_bytes, b"\0")
+    for at, since_ns, packet in islice(in_order(capture), first - 1, None):
+        at_ps = replay_ps(capture, at, since_ns, speed)
+        yield at, at_ps, packet.captured.ljust(packet.frame_bytes, b"\0")
 
 
 def _alone(

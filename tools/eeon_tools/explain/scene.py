@@ -212,7 +212,7 @@ class RegisterValue:
     @classmethod
     def parse(cls, text: str) -> RegisterValue:
         """Parses `name[index]=value`. Raises InputError for any other form."""
-        found = _REGISTER.fullmatch(text) if len(text) <= 4 * _MAX_VALUE_BITS else None
+        found = _REGISTER.fullmatch(text) if len(text) <= 2 * _MAX_VALUE_BITS else None
         if found is None:
             raise InputError(
                 "--register", text[:60], "write name[index]=value, as in occupancy_bytes[3]=31500"

@@ -179,16 +179,13 @@ class _Teller:
     def packet(self, node: Node, packet: int) -> None:
         steps = self._journey.of_packet(packet)
         rounds = _split(steps)
-        if len(rounds) > _ROUNDS_SHOWN and not self._all:
-            left_out = rounds[_ROUNDS_SHOWN - 1 : -1]
-            for some in rounds[: _ROUNDS_SHOWN - 1]:
+        hidden = range(0) if self._all else range(_ROUNDS_SHOWN - 1, len(rounds) - 1)
+        for number, some in enumerate(rounds):
+            if number not in hidden:
                 self._steps(node, some)
-            span = f"{values.time(left_out[0][0]['at_ps'])} to {values.time(left_out[-1][-1]['at_ps'])}"
-            node.add("note", f"{values.plural(len(left_out), 'more round')} from {span}: --all shows them")
-            self._steps(node, rounds[-1])
-        else:
-            for some in rounds:
-                self._steps(node, some)
+            elif number == hidden.start:
+                span = f"{values.time(some[0]['at_ps'])} to {values.time(rounds[-2][-1]['at_ps'])}"
+                node.add("note", f"{values.plural(len(hidden), 'more round')} from {span}: --all shows them")
 
     def _steps(self, node: Node, steps: list[JourneyStep]) -> None:
         queued_at = None
@@ -209,10 +206,8 @@ class _Teller:
             case "queued":
                 node.add("queue", _queued(step))
             case "dequeued":
-                waited = step["at_ps"] - queued_at if queued_at is not None else 0
-                node.add(
-                    "queue", f"left the queue at {values.time(step['at_ps'])} after {values.time(waited)}"
-                )
+                waited = values.time(step["at_ps"] - queued_at if queued_at is not None else 0)
+                node.add("queue", f"left the queue at {values.time(step['at_ps'])} after {waited}")
             case "deparsed":
                 self._checksums(node, step["events"])
             case "copied":
@@ -287,11 +282,8 @@ class _Teller:
     def _extract(self, event: ExtractEvent) -> str:
         whole = _whole(event, self._frame)
         shown = " ".join(_named(f, f["name"]) for f in whole if self._all or f["value"])
-        return (
-            f"extract {event['header']}, {values.size(event['bytes'])} at {event['offset']}: {shown}".rstrip(
-                ": "
-            )
-        )
+        where = f"{event['header']}, {values.size(event['bytes'])} at {event['offset']}"
+        return f"extract {where}: {shown}" if shown else f"extract {where}"
 
     def _pipeline(self, node: Node, step: IngressStep | EgressStep) -> None:
         stage = node.add("stage", step["step"])
@@ -317,66 +309,54 @@ class _Teller:
                 case _:
                     self._event(here, event)
 
-    def _event(self, node: Node, event: TraceEvent) -> None:
-        line = self._line(event)
-        if line is not None:
-            node.add(*line)
-
     def _meaning(self, name: str, value: int) -> str:
         """Returns the program's name for a value."""
         words = self._names.get(name, ())
         return f" ({words[value]})" if value < len(words) else ""
 
-    def _line(self, event: TraceEvent) -> tuple[str, str] | None:
+    def _event(self, node: Node, event: TraceEvent) -> None:
         match event["event"]:
             case "statement":
                 operation, text, place = self._source.statement(event["action_index"], event["primitive"])
                 self._statement = (text, place)
                 if self._all and operation != "_jump_if_zero":
-                    return "statement", f"{text}{_at(place)}"
-                return None
+                    node.add("statement", f"{text}{_at(place)}")
             case "branch":
                 text, place = self._statement
-                return "if", f"if {text}: {_yes(event['holds'])}{_at(place)}"
-            case "set":
-                if is_temporary(event["field"]) and not self._all:
-                    return None
-                meaning = self._meaning(event["field"], event["new"])
-                return "set", _set(event) + meaning
+                node.add("if", f"if {text}: {_yes(event['holds'])}{_at(place)}")
+            case "set" if self._all or not is_temporary(event["field"]):
+                node.add("set", _set(event) + self._meaning(event["field"], event["new"]))
             case "register_read":
-                cell = f"register {event['register']}[{event['index']}]"
-                if event["value"] is None:
-                    return "read", f"{cell} is beyond the array: not read"
-                return "read", f"{cell} = {event['value']}{self._meaning(event['register'], event['value'])}"
+                found = "is beyond the array: not read"
+                if event["value"] is not None:
+                    found = f"= {event['value']}{self._meaning(event['register'], event['value'])}"
+                node.add("read", f"register {event['register']}[{event['index']}] {found}")
             case "register_write":
-                cell = f"register {event['register']}[{event['index']}]"
-                if event["new"] is None:
-                    return "write", f"{cell} is beyond the array: not written"
-                meaning = self._meaning(event["register"], event["new"])
-                return "write", f"{cell}: {event['old']} -> {event['new']}{meaning}"
+                done = " is beyond the array: not written"
+                if event["new"] is not None:
+                    meaning = self._meaning(event["register"], event["new"])
+                    done = f": {event['old']} -> {event['new']}{meaning}"
+                node.add("write", f"register {event['register']}[{event['index']}]{done}")
             case "count":
-                cell = f"counter {event['counter']}[{event['index']}]"
-                if event["packets"] is None or event["bytes"] is None:
-                    return "count", f"{cell} is beyond the array: not counted"
-                amount = f"{values.plural(event['packets'], 'packet')}, {values.size(event['bytes'])}"
-                return "count", f"{cell} now {amount}"
+                counted = "is beyond the array: not counted"
+                if event["packets"] is not None and event["bytes"] is not None:
+                    packets = values.plural(event["packets"], "packet")
+                    counted = f"now {packets}, {values.size(event['bytes'])}"
+                node.add("count", f"counter {event['counter']}[{event['index']}] {counted}")
             case "meter":
                 colour = {0: "green", 1: "yellow", 2: "red", None: "none, beyond the array"}
                 shown = colour.get(event["colour"], event["colour"])
-                return "count", f"meter {event['meter']}[{event['index']}]: {shown}"
+                node.add("count", f"meter {event['meter']}[{event['index']}]: {shown}")
             case "hash":
-                return "hash", f"hash: {event['result']} (base {event['base']}, size {event['size']})"
+                node.add("hash", f"hash: {event['result']} (base {event['base']}, size {event['size']})")
             case "random":
-                return "random", f"random in {event['low']} .. {event['high']}: {event['drawn']}"
-            case "request":
-                if self._all and self._statement[0].startswith(event["primitive"]):
-                    return None  # the statement's own line has it
+                node.add("random", f"random in {event['low']} .. {event['high']}: {event['drawn']}")
+            # With every statement shown, the statement's own line has it.
+            case "request" if not (self._all and self._statement[0].startswith(event["primitive"])):
                 arguments = ", ".join(str(argument) for argument in event["arguments"])
-                return "request", f"{event['primitive']}({arguments})"
+                node.add("request", f"{event['primitive']}({arguments})")
             case "exit":
-                return "request", "exit"
-            case _:
-                return None
+                node.add("request", "exit")
 
 
 def _merged(events: list[TraceEvent]) -> list[TraceEvent]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from eeon_control.config import PRIORITIES, FabricConfig
 from eeon_control.constants import CLASSES, DROPS, VERDICTS
-from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings, Settings
+from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings
 from eeon_control.topology import Port, PortRole, Topology
 from eeon_control.units import Bytes, Packets
 
@@ -161,25 +161,6 @@ class Recording:
         """Returns the name of a port in recordings: `leaf1:3`, or `h1`."""
         return port.node if port.role is PortRole.HOST else port.name
 
-    def aqm(self, port: Port | None, priority: int = 0) -> Settings | None:
-        """Returns the AQM settings of a switch's port for a priority; None for a host's port."""
-        if port is None or port.role is PortRole.HOST:
-            return None
-        return self.config.settings_of(port).aqm_at(priority).settings_at(port.rate)
-
-    def buffer_bytes(self, port: Port) -> int:
-        """Returns the buffer limit of a switch's port in bytes, with packets counted as full frames; 0 for a
-        host's port."""
-        return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer_bytes)
-
-    def buffer(self, port: Port) -> str:
-        """Returns the limit of a switch's port as configured."""
-        return self.config.settings_of(port).queue.limit().describe()
-
-    def acts_from(self, port: Port) -> Bytes | Packets | None:
-        """Returns the depth from which the port's AQM marks or drops; None for a host's port."""
-        return None if port.role is PortRole.HOST else acts_from(self.config, port)
-
     def truncation(self) -> str | None:
         """Returns a description of what is missing; None if the recording is complete."""
         if not self.hops.lost:
@@ -287,7 +268,14 @@ class Recording:
 
     def reason(self, visit: Visit) -> str:
         """Returns why a packet was marked, dropped, held or let through, with the numbers compared."""
-        return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
+        parts = [self._decision(visit)]
+        if visit.held_ps:
+            parts.append(f"held {time(visit.held_ps)}: its link was asleep")
+        if visit.paused_ps:
+            port = self.ports.get((visit.node, visit.port))
+            by = f" by {port.peer.node}" if port is not None else ""
+            parts.append(f"waited {time(visit.paused_ps)}: its queue was paused{by}")
+        return "; ".join(part for part in parts if part)
 
     def _decision(self, visit: Visit) -> str:
         port = self.ports.get((visit.node, visit.port))
@@ -295,21 +283,20 @@ class Recording:
             return f"lost: the link to {port.peer.node} was down"
         if port is None or port.role is PortRole.HOST:
             return f"dropped by {visit.node}'s NIC" if visit.dropped else ""
+        settings = self.config.settings_of(port)
         of_queue = "" if visit.compared is None else f" of priority {visit.compared}"
         found = f"queue{of_queue} {size(visit.decided_bytes)}"
         did = {"marked": "marked", "early_dropped": "dropped early"}.get(visit.verdict, "not marked")
         if visit.verdict == "tail_dropped":
             if visit.group is not None:
                 return f"{self._group(visit.node, visit.group)}, and it would become larger: dropped"
-            if isinstance(self.config.settings_of(port).queue.buffer, Packets):
-                return f"{found} of {self.buffer(port)}, which is all that fits: dropped, the buffer is full"
-            return (
-                f"{found} + packet {size(visit.length)} > buffer {self.buffer(port)}: "
-                "dropped, the buffer is full"
-            )
+            buffer = settings.queue.limit().describe()
+            if isinstance(settings.queue.buffer, Packets):
+                return f"{found} of {buffer}, which is all that fits: dropped, the buffer is full"
+            return f"{found} + packet {size(visit.length)} > buffer {buffer}: dropped, the buffer is full"
         if visit.dropped and visit.verdict != "early_dropped":
             return f"dropped: {visit.dropped.replace('_', ' ')}"
-        match self.aqm(port, visit.compared or 0):
+        match settings.aqm_at(visit.compared or 0).settings_at(port.rate):
             case MarkThresholdSettings(at_dequeue=True) if visit.threshold:
                 sign = ">" if visit.verdict == "marked" else "<="
                 left = size(visit.left_bytes) if visit.compared is None else f"bytes of the queue{of_queue}"
@@ -333,20 +320,13 @@ class Recording:
             case _:
                 if visit.group is not None:
                     return f"{found}: let in"
-                return f"{found}, buffer {self.buffer(port)}: let in"
+                return f"{found}, buffer {settings.queue.limit().describe()}: let in"
 
     def _group(self, node: str, group: int) -> str:
         """Returns the limit of a lossless group, which applies instead of the port's buffer."""
         number, priority = group >> 3, group & 7
         limit = self.config.pfc_at(self.ports[node, number], priority).limit
         return f"the lossless group of port {number}, priority {priority} may have {size(limit)}"
-
-    def _pause(self, visit: Visit) -> str:
-        if not visit.paused_ps:
-            return ""
-        port = self.ports.get((visit.node, visit.port))
-        by = f" by {port.peer.node}" if port is not None else ""
-        return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
 
 
 def acts_from(config: FabricConfig, port: Port) -> Bytes | Packets | None:
@@ -370,9 +350,3 @@ _DROPS = (*DROPS, "to_cpu")
 
 def _verdict(values: tuple[int, ...]) -> str:
     return VERDICTS[values[0]] if values[0] < len(VERDICTS) else str(values[0])
-
-
-def _hold(visit: Visit) -> str:
-    if not visit.held_ps:
-        return ""
-    return f"held {time(visit.held_ps)}: its link was asleep"

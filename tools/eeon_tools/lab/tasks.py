@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,29 +121,25 @@ class Ping(Task):
         return len(self._times_ps)
 
     def result(self) -> dict[str, object]:
-        times = sorted(self._times_ps.values())
         return {
             "kind": "ping",
             "source": self.source,
             "destination": self.destination,
             "sent": len(self._sent),
             "received": self.received,
-            "rtt_us": {
-                "min": times[0] / PS_PER_US,
-                "mean": sum(times) // len(times) / PS_PER_US,
-                "max": times[-1] / PS_PER_US,
-            }
-            if times
-            else None,
+            "rtt_us": {name: ps / PS_PER_US for name, ps in self._round_trip_ps().items()} or None,
         }
 
     def text(self) -> str:
         line = f"{self.source} ping {self.destination}: {len(self._sent)} sent, {self.received} answered"
-        if self._times_ps:
-            times = sorted(self._times_ps.values())
-            mean = sum(times) // len(times)
-            line += f"; round trip min {_us(times[0])}, mean {_us(mean)}, max {_us(times[-1])}"
-        return line
+        times = ", ".join(f"{name} {_us(ps)}" for name, ps in self._round_trip_ps().items())
+        return f"{line}; round trip {times}" if times else line
+
+    def _round_trip_ps(self) -> dict[str, int]:
+        times = self._times_ps.values()
+        if not times:
+            return {}
+        return {"min": min(times), "mean": sum(times) // len(times), "max": max(times)}
 
 
 @dataclass
@@ -218,38 +215,35 @@ class UdpStream(Task):
         return self._ended or len(self._delays_ps) == self.packets
 
     def result(self) -> dict[str, object]:
-        delays = sorted(self._delays_ps.values())
         return {
             "kind": "udp",
             "source": self.source,
             "destination": self.destination,
             "frame_bytes": int(self.size),
             "sent": self._sent,
-            "received": len(delays),
+            "received": len(self._delays_ps),
             "copies": self._copies,
             "tos": {f"0x{tos:02x}": count for tos, count in sorted(self._tos.items())},
-            "delay_us": {
-                name: by_rank(delays, share) / PS_PER_US
-                for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
-            }
-            if delays
-            else None,
+            "delay_us": {name: ps / PS_PER_US for name, ps in self._quantiles_ps().items()} or None,
         }
 
     def text(self) -> str:
-        delays = sorted(self._delays_ps.values())
+        received = len(self._delays_ps)
         line = (
             f"{self.source} udp {self.destination}: {self._sent:,} sent of {self.size}, "
-            f"{len(delays):,} received, "
-            f"{self._sent - len(delays):,} lost"
+            f"{received:,} received, {self._sent - received:,} lost"
         )
         if self._copies:
             line += f", {self._copies:,} copies"
-        if delays:
-            p50, p99 = (_us(by_rank(delays, share)) for share in (0.5, 0.99))
+        if delays := ", ".join(f"{name} {_us(ps)}" for name, ps in self._quantiles_ps().items()):
             seen = ", ".join(f"0x{tos:02x} {count:,}" for tos, count in sorted(self._tos.items()))
-            line += f"; delay p50 {p50}, p99 {p99}, max {_us(delays[-1])}; ToS {seen}"
+            line += f"; delay {delays}; ToS {seen}"
         return line
+
+    def _quantiles_ps(self) -> dict[str, int]:
+        delays = sorted(self._delays_ps.values())
+        shares = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+        return {name: by_rank(delays, share) for name, share in shares.items()} if delays else {}
 
 
 @dataclass
@@ -326,22 +320,16 @@ class SendFrames(Task):
 
     def start(self, lab: Lab) -> None:
         began = lab.now_ps
-        ordered = sorted(self.frames, key=lambda timed: timed[0])
-        if ordered:
-            lab.check_time(ordered[-1][0] + self.settle_ps)
+        end_ps = max((at_ps for at_ps, _ in self.frames), default=0) + self.settle_ps
+        lab.check_time(end_ps)
 
-        def send_next() -> None:
-            if self._sent == len(ordered):
-                lab.call_at(lab.now_ps + self.settle_ps, self._end)
-            else:
-                lab.call_at(began + ordered[self._sent][0], send)
-
-        def send() -> None:
-            lab.send_frame(self.host, ordered[self._sent][1])
+        def send(frame: bytes) -> None:
+            lab.send_frame(self.host, frame)
             self._sent += 1
-            send_next()
 
-        send_next()
+        for at_ps, frame in self.frames:
+            lab.call_at(began + at_ps, partial(send, frame))
+        lab.call_at(began + end_ps, self._end)
 
     def result(self) -> dict[str, object]:
         return {"kind": "send", "host": self.host, "what": self.what, "sent": self._sent}

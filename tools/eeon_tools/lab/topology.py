@@ -206,21 +206,16 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
                 f"{switch.cli_input} is for simple_switch_CLI, which a lab does not run; "
                 "write the entries as a runtime_json",
             )
-    hosts = {
-        name: _host(path, name, number, host) for number, (name, host) in enumerate(file.hosts.items(), 1)
-    }
+    listed = enumerate(file.hosts.items(), 1)
+    hosts = {name: _host(path, name, number, host) for number, (name, host) in listed}
     links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(file.links)]
     _check_links(path, hosts, links)
-    extra = {f"hosts.{name}": host.model_extra for name, host in file.hosts.items()}
-    extra |= {f"switches.{name}": switch.model_extra for name, switch in file.switches.items()}
-    notes = [
-        f"{place}.{key}: ignored; a lab does not use this key"
-        for place, unknown in extra.items()
-        for key in unknown or ()
-    ]
+    parts = [(f"hosts.{name}", host.model_extra) for name, host in file.hosts.items()]
+    parts += [(f"switches.{name}", switch.model_extra) for name, switch in file.switches.items()]
+    ignored = (f"{place}.{key}" for place, unknown in parts for key in unknown or ())
+    notes = [f"{key}: ignored; a lab does not use this key" for key in ignored]
     notes += _check_addresses(path, hosts.values())
-    bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
-    if bare:
+    if bare := [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]:
         notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
     return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(notes))
 
@@ -275,9 +270,8 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
         if address.is_multicast:
             raise ValueError(f"{address.ip} is a group address")
     except (AddressValueError, ValueError) as error:
-        raise InputError(
-            path, f"{place}.ip", f"{error}; write an IPv4 address such as 10.0.1.1/24"
-        ) from error
+        rule = f"{error}; write an IPv4 address such as 10.0.1.1/24"
+        raise InputError(path, f"{place}.ip", rule) from error
     gateway: IPv4Address | None = None
     neighbours: dict[IPv4Address, str] = {}
     routes: list[tuple[IPv4Network, IPv4Address | None]] = []
@@ -323,9 +317,8 @@ def _network(found: re.Match[str]) -> IPv4Network:
     """Returns the destination of a command's route."""
     if found["network"] == "default":
         return IPv4Network("0.0.0.0/0")
-    return IPv4Network(
-        f"{found['network']}/{found['mask']}" if found["mask"] else found["network"], strict=False
-    )
+    mask = f"/{found['mask']}" if found["mask"] else ""
+    return IPv4Network(f"{found['network']}{mask}", strict=False)
 
 
 def _link(
@@ -365,9 +358,8 @@ def _delay(path: Path, place: str, text: object) -> Duration:
     found = _LATENCY.fullmatch(str(text)) if not isinstance(text, bool) and len(str(text)) <= 32 else None
     picoseconds = Fraction(found["number"]) * _LATENCY_UNIT_PS[found["unit"]] if found else Fraction(-1)
     if picoseconds.denominator != 1 or not 0 <= picoseconds <= _MAX_DELAY_PS:
-        raise InputError(
-            path, place, f"delay {text!r}: write milliseconds, or text such as '5ms', up to 1000s"
-        )
+        rule = f"delay {text!r}: write milliseconds, or text such as '5ms', up to 1000s"
+        raise InputError(path, place, rule)
     return Duration(int(picoseconds))
 
 
@@ -383,9 +375,8 @@ def _rate(path: Path, place: str, number: object) -> DataRate:
 def _cpu_port(path: Path, file: _TopologyFile) -> int:
     ports = {switch.cpu_port for switch in file.switches.values()} - {None}
     if len(ports) > 1:
-        raise InputError(
-            path, "switches", f"CPU ports {sorted(map(str, ports))} differ; a lab's switches have one number"
-        )
+        problem = f"CPU ports {sorted(map(str, ports))} differ; a lab's switches have one number"
+        raise InputError(path, "switches", problem)
     return next((port for port in ports if port is not None), CPU_PORT)
 
 
@@ -397,9 +388,8 @@ def _check_links(path: Path, hosts: Mapping[str, LabHost], links: Sequence[LinkS
         for end in (link["a"], link["b"]):
             node, port = place = end["node"], end["port"]
             if place in seen:
-                raise InputError(
-                    path, f"links[{number}]", f"{node} port {port} is in links[{seen[place]}] already"
-                )
+                problem = f"{node} port {port} is in links[{seen[place]}] already"
+                raise InputError(path, f"links[{number}]", problem)
             seen[place] = number
     for name in hosts:
         if (name, 0) not in seen:

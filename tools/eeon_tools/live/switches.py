@@ -112,29 +112,19 @@ def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]
     does not."""
     deadline = time.monotonic() + _READY_SECS
     for name, process in processes.items():
-        while True:
-            try:
-                _connect(state.addresses[name]).close()
-                break
-            except OSError:
-                pass
+        while not _accepts(state.addresses[name]):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise UnavailableError(f"{name} did not start: {last_lines(state, name)}")
             time.sleep(0.05)
 
 
-def _connect(address: str) -> socket.socket:
+def _accepts(address: str) -> bool:
+    """Returns whether a server at an address takes connections."""
     host, _, port = address.rpartition(":")
-    if host != "unix":
-        return socket.create_connection((host, int(port)), timeout=1)
-    connection = socket.socket(socket.AF_UNIX)
-    try:
+    is_unix = host == "unix"
+    with socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET) as connection:
         connection.settimeout(1)
-        connection.connect(port)
-    except OSError:
-        connection.close()
-        raise
-    return connection
+        return connection.connect_ex(port if is_unix else (host, int(port))) == 0
 
 
 def set_rates(state: State, switch: Switch) -> None:

@@ -47,7 +47,10 @@ def overridden(config: Sequence[str], topology: str) -> list[str]:
         changed = {
             (kind, old, new)
             for port in ports
-            for kind, old, new in _modes(before, after, port)
+            for kind, old, new in (
+                ("AQM", _aqm(before, port), _aqm(after, port)),
+                ("EEE mode", before.attached(port, "eee"), after.attached(port, "eee")),
+            )
             if old is not None and old != new
         }
         name = Path(config[count - 1]).stem
@@ -65,13 +68,6 @@ def warnings(settings: Iterable[Sequence[str]], topology: str, tick_ps: int = TI
         one for config in settings for one in configs.check(configs.load(*config), of, Duration(tick_ps))
     )
     return [one for one in dict.fromkeys(found) if one.severity is Severity.WARNING]
-
-
-def _modes(before: FabricConfig, after: FabricConfig, port: Port) -> list[tuple[str, str | None, str | None]]:
-    return [
-        ("AQM", _aqm(before, port), _aqm(after, port)),
-        ("EEE mode", before.attached(port, "eee"), after.attached(port, "eee")),
-    ]
 
 
 def _aqm(config: FabricConfig, port: Port) -> str | None:
@@ -92,7 +88,6 @@ def table(runs: Sequence[RunResult]) -> Rows:
 
 def _row(run: RunResult) -> list[str]:
     total, energy, deepest = run.total(), run.energy_joules, run.deepest_queue()
-    share = f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-"
     return [
         run.name,
         f"{total.marked:,}",
@@ -103,7 +98,7 @@ def _row(run: RunResult) -> list[str]:
         microseconds(run.latency_us["ack"].p99),
         f"{deepest.highest:,}" if deepest else "-",
         f"{1000 * energy.used:,.1f}" if energy.legacy else "-",
-        share,
+        f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-",
         f"{run.wakes:,}",
     ]
 

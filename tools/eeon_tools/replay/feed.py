@@ -19,7 +19,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -38,6 +38,7 @@ from eeon_tools.trace.frames import (
 )
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
+from eeon_tools.trace.savefiles import Packet
 
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
@@ -198,6 +199,38 @@ class _Addresses:
         return next((host for network, host in self._longest_first if whole in network), None)
 
 
+def in_order(trace: Path, on_break: OnBreak | None = None) -> Iterator[tuple[int, int, Packet]]:
+    """Yields the packets of a trace with their numbers, from 1, and their nanoseconds since the first. Raises
+    TraceError for one that is earlier than the one before it."""
+    first_ns = previous_ns = None
+    for number, packet in enumerate(read_packets(trace, on_break), start=1):
+        if first_ns is None or previous_ns is None:
+            first_ns = previous_ns = packet.time_ns
+        if packet.time_ns < previous_ns:
+            raise TraceError(
+                trace,
+                f"packet {number}",
+                f"is {previous_ns - packet.time_ns} ns earlier than the packet before it; sort the trace by "
+                "time first (reordercap does)",
+            )
+        previous_ns = packet.time_ns
+        yield number, packet.time_ns - first_ns, packet
+
+
+def replay_ps(trace: Path, number: int, since_ns: int, speed: float) -> int:
+    """Returns the picoseconds of a replay at which a packet is sent. Raises TraceError beyond the longest
+    replay."""
+    at_ps = since_ns * _PS_PER_NS if speed == 1.0 else round(since_ns * _PS_PER_NS / speed)
+    if at_ps > MAX_RUN_PS:
+        raise TraceError(
+            trace,
+            f"packet {number}",
+            f"is {since_ns / 1e9:,.3f} s after the first one; at speed {speed:g} that is beyond the longest "
+            f"replay, {MAX_RUN_PS // 10**12:,} s",
+        )
+    return at_ps
+
+
 @dataclass(frozen=True)
 class SendRules:
     """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: the treatment of packets
@@ -254,20 +287,8 @@ class Feed:
         """Yields offers one at a time, with one packet in memory; stops after packet `last`."""
         counts = self.counts
         copies = Copies()
-        previous = -1
-        for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
-            if last is not None and number > last:
-                return
-            if number == 1:
-                counts.first_ns = previous = packet.time_ns
-            if packet.time_ns < previous:
-                raise TraceError(
-                    self._trace,
-                    f"packet {number}",
-                    f"is {previous - packet.time_ns} ns earlier than the packet before it; sort the trace "
-                    "by time first (reordercap does)",
-                )
-            previous = packet.time_ns
+        for number, since_ns, packet in islice(in_order(self._trace, self._on_break), last):
+            counts.first_ns = packet.time_ns - since_ns
             ip = IpFrame.of(packet.captured, packet.frame_bytes)
             if ip is None:
                 name = protocol_name(packet.captured)
@@ -279,18 +300,7 @@ class Feed:
             if seen and all(seen):
                 self._leave_out("copies")
                 continue
-            since_start = packet.time_ns - counts.first_ns
-            if self._speed == 1.0:
-                at_ps = since_start * _PS_PER_NS
-            else:
-                at_ps = round(since_start * _PS_PER_NS / self._speed)
-            if at_ps > MAX_RUN_PS:
-                raise TraceError(
-                    self._trace,
-                    f"packet {number}",
-                    f"is {since_start / 1e9:,.3f} s after the first one; at speed {self._speed:g} that is "
-                    f"beyond the longest replay, {MAX_RUN_PS // 10**12:,} s",
-                )
+            at_ps = replay_ps(self._trace, number, since_ns, self._speed)
             offer = self._offer(number, ip, at_ps)
             if offer is None:
                 continue
@@ -302,7 +312,7 @@ class Feed:
                 counts.last_ps = at_ps
                 yield one
         counts.repeated = copies.repeated
-        if counts.offered == 0:
+        if counts.offered == 0 and last is None:
             raise TraceError(
                 self._trace, "", "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()])
             )

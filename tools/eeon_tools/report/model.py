@@ -19,7 +19,7 @@ from eeon_control.topology import Port, PortRole
 from eeon_control.units import Packets
 
 from eeon_tools.explain.values import plural
-from eeon_tools.hops.recording import Recording, Visit
+from eeon_tools.hops.recording import Recording, Visit, acts_from
 from eeon_tools.replay.result import RunResult, RunTotals
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
     ahead, slowed = _walk(recording, series, period_ps, {(one.packet, one.node) for one in kept})
-    shown = _shown(series)
-    steps = _share(shown, STEPS // runs)
+    steps = _share(series.values(), STEPS // runs)
     places = {place: at for at, place in enumerate(series)}
     total = result.total()
     energy = result.energy_joules
@@ -271,13 +270,11 @@ def _choose(details: dict[str, list[Visit]], limit: int) -> tuple[list[Visit], d
     return kept, counts
 
 
-def _shown(series: dict[tuple[str, int], _PortSeries]) -> list[_PortSeries]:
-    switches = [one for one in series.values() if one.port.role is not PortRole.HOST and one.deepest[0]]
-    return sorted(switches, key=lambda one: -one.deepest[0])[:PORTS]
-
-
-def _share(shown: list[_PortSeries], steps: int) -> dict[tuple[str, int], int]:
-    """Returns the steps of each port: a quarter of all in equal parts, the rest by its deepest queue."""
+def _share(series: Iterable[_PortSeries], steps: int) -> dict[tuple[str, int], int]:
+    """Returns the steps of each port that is shown: a quarter of all in equal parts, the rest by its deepest
+    queue."""
+    switches = [one for one in series if one.port.role is not PortRole.HOST and one.deepest[0]]
+    shown = sorted(switches, key=lambda one: -one.deepest[0])[:PORTS]
     deepest = sum(one.deepest[0] for one in shown)
     return {
         (one.port.node, one.port.number): steps // (4 * len(shown))
@@ -290,18 +287,18 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
     port = one.port
     is_host = port.role is PortRole.HOST
     end = max(1, recording.end_ps)
-    acts_from = None if is_host else recording.acts_from(port)
-    packets = int(acts_from) if isinstance(acts_from, Packets) else None
+    # A depth in packets counts as full frames.
+    depth = None if is_host else acts_from(recording.config, port)
+    packets = int(depth) if isinstance(depth, Packets) else None
     found: dict[str, object] = {
-        "name": port.node if is_host else port.name,
+        "name": recording.name_of(port),
         "node": port.node,
         "peer": port.peer.node,
         "is_host": is_host,
         "rate_gbps": int(port.rate) / 1e9,
-        # A depth in packets counts as full frames.
-        "threshold": None if acts_from is None else int(acts_from) * (1 if packets is None else _FRAME_BYTES),
+        "threshold": None if depth is None else int(depth) * (1 if packets is None else _FRAME_BYTES),
         "threshold_packets": packets,
-        "buffer": recording.buffer_bytes(port) or None,
+        "buffer": None if is_host else int(recording.config.settings_of(port).queue.buffer_bytes) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
         "marks": one.marks.total(),

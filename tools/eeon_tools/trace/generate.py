@@ -131,10 +131,8 @@ class _Dscps:
     def given_to(self, frame: bytes) -> bytes:
         at, ports = self._addresses_at, self._ports_at
         middle = (at + ports) // 2
-        one, other = (
-            frame[at:middle] + frame[ports : ports + 2],
-            frame[middle:ports] + frame[ports + 2 : ports + 4],
-        )
+        one = frame[at:middle] + frame[ports : ports + 2]
+        other = frame[middle:ports] + frame[ports + 2 : ports + 4]
         if one + other not in self._of:
             self._of[one + other] = self._of[other + one] = next(self._next)
         return with_dscp(frame, self._of[one + other])
