@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from eeon_control.errors import InputError, Problem
+from eeon_control.sources import Document, Places
 from eeon_tools.errors import ReplayError
 
 from eeon_experiments import overlay
@@ -215,13 +216,12 @@ class Tuning:
         for name in self.tune.file.rules:
             self.bench.add(name, overlay.part(self.tune.document, ("rules", name)))
         found = list(self.tune.file.rules)
+        at_knobs = Places(self.tune.document.place(("knobs",)))
         for name, rule in rules.rules(self.tune.space, settings, topology, config).items():
-            if name not in found:
-                over = bench.of_config(self.tune, rule, ("knobs",))
-                try:
-                    self.bench.add(name, bench.candidate(self.tune), over)
-                except InputError:
-                    continue  # does not match the rest of the file; the user did not request it
+            if name in found:
+                continue
+            with suppress(InputError):  # does not match the rest of the file; the user did not request it
+                self.bench.add(name, bench.candidate(self.tune), Document({"config": [rule]}, at_knobs))
                 found.append(name)
         self.compared = found
 
