@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import pairwise
 
 from eeon_experiments.claims.model import (
     Check,
@@ -25,6 +26,8 @@ _LOADS = ("5", "10", "25", "40", "55")
 _HELD = ("12us10_10g", "120us100_10g", "1ms1000_10g")
 _SETTINGS = ("standard", *_HELD)
 _NEEDED = ("standard", "120us100_10g", "1ms1000_10g")
+_MEASURED = ("standard", "12us10", "120us100")
+"""E10's settings."""
 _FRAME_BYTES = 1500
 """Size of E10's frames in bytes, including preamble, FCS and gap."""
 
@@ -106,29 +109,24 @@ def closed_form(eee: str, load: float) -> float:
 def e10(results: Results) -> Checks:
     power: dict[tuple[str, str], Spread] = {}
     for rho in ("1", "5", "10", "20", "30", "50", "70", "90"):
-        for eee in ("standard", "12us10", "120us100"):
+        for eee in _MEASURED:
             rows = results.select(**point("poisson", "deep", None, eee=eee, rho=rho)).finished
             found = [value for row in rows if (value := loaded_power(row)) is not None]
             if found:
                 power[eee, rho] = Spread.of(found)
     for rho in ("10", "20"):
-        for eee in ("standard", "12us10", "120us100"):
+        for eee in _MEASURED:
             if (eee, rho) not in power:
                 raise Missing(f"{eee} at {rho} % of 10 Gbps")
     worst = max(abs(one.mean / closed_form(eee, int(rho) / 100) - 1) for (eee, rho), one in power.items())
-    middle = [
-        rho
-        for rho in ("10", "20", "30", "50")
-        if all((eee, rho) in power for eee in ("standard", "12us10", "120us100"))
-    ]
+    middle = [rho for rho in ("10", "20", "30", "50") if all((eee, rho) in power for eee in _MEASURED)]
+    curves = {rho: [power[eee, rho].mean for eee in _MEASURED] for rho in middle}
     ordered = all(
-        power["standard", rho].mean
-        > power["12us10", rho].mean
-        > power["120us100", rho].mean
-        > closed_forms.ideal(int(rho) / 100)
-        for rho in middle
+        high > low
+        for rho, means in curves.items()
+        for high, low in pairwise([*means, closed_forms.ideal(int(rho) / 100)])
     )
-    at_ten = {eee: power[eee, "10"] for eee in ("standard", "12us10", "120us100")}
+    at_ten = {eee: power[eee, "10"] for eee in _MEASURED}
     return Checks(
         [
             within(power["standard", "10"], 0.4, 0.6, "Standard EEE at 10 % load, of full power", share),

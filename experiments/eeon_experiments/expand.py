@@ -166,7 +166,8 @@ class _Expansion:
     def points(self) -> list[Point]:
         sweeps = self.sweeps()
         overlays = self._overlays()
-        base = overlay.overlaid(self._base())
+        paths: list[KeyPath] = [("base",), ("quick", "base")] if self._quick else [("base",)]
+        base = overlay.overlaid(overlay.part(self._document, path) for path in paths)
         points: dict[Place, Point] = {}
         for sweep in sweeps:
             for axes, document in self._combinations(base, overlays, sweep):
@@ -177,12 +178,6 @@ class _Expansion:
             self._refuse(("sweeps",), "nothing is left to run", "")
             self._raise()
         return list(points.values())
-
-    def _base(self) -> list[Document]:
-        parts = [overlay.part(self._document, ("base",))]
-        if self._quick:
-            parts.append(overlay.part(self._document, ("quick", "base")))
-        return parts
 
     def _check_axes(self) -> None:
         for name in self._file.axes.keys() & {_SEED, _SEEDS}:

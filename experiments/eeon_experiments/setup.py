@@ -4,7 +4,7 @@ The experiment's README.md (`readme`) and its part of the report (`report.docume
 in the experiment's file is referenced by its key (`settings`), so that it is written only once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from eeon_control.errors import InputError, Problem
@@ -100,23 +100,14 @@ def _filled(
     if bool(entry.value) == bool(entry.settings):
         problems.append(document.problem(place, "needs either `value` or `settings`", entry.what))
         return entry
-    if not entry.settings:
-        return entry
-    return entry.model_copy(update={"value": ", ".join(_values(entry, base, document, place, problems))})
-
-
-def _values(
-    entry: Entry, base: Document, document: Document, place: KeyPath, problems: list[Problem]
-) -> Iterator[str]:
+    values = []
     for index, key in enumerate(entry.settings):
         path: KeyPath = ("base", *key.split("."))
         if not base.has(path):
-            problems.append(
-                document.problem(
-                    (*place, "settings", index), f"{shipped.FILE} has no such key below `base`", key
-                )
-            )
-        yield f"`{'.'.join(key.split('.')[-_KEYS_SHOWN:])}: {_shown(base.get(path))}`"
+            rule = f"{shipped.FILE} has no such key below `base`"
+            problems.append(document.problem((*place, "settings", index), rule, key))
+        values.append(f"`{'.'.join(key.split('.')[-_KEYS_SHOWN:])}: {_shown(base.get(path))}`")
+    return entry.model_copy(update={"value": ", ".join(values)}) if values else entry
 
 
 def _shown(value: object) -> str:

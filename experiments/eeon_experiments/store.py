@@ -18,9 +18,10 @@ import json
 import lzma
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
@@ -170,12 +171,8 @@ class Store:
 
     def seeds(self) -> list[int]:
         """Returns the seeds of all stored runs, of any version."""
-        found = set()
-        for run_id in self.run_ids():
-            outcome = self.read(run_id)
-            if outcome is not None:
-                found.add(outcome.seed)
-        return sorted(found)
+        found = map(self.read, self.run_ids())
+        return sorted({outcome.seed for outcome in found if outcome is not None})
 
     def run_ids(self) -> list[str]:
         files = (self.folder / RUNS).glob("*.json")
@@ -184,7 +181,7 @@ class Store:
 
     def collect(self, points: Iterable[Point], versions: Versions) -> Results:
         """Writes rows and manifest of all points that have a result, and returns the results."""
-        outcomes: dict[str, Outcome | None] = {}
+        read = cache(self.read)
         rows = []
         axes: list[str] = []
         wanted = set()
@@ -192,9 +189,7 @@ class Store:
         for point in points:
             wanted.add(point.run.id)
             axes = list(point.axes)
-            if point.run.id not in outcomes:
-                outcomes[point.run.id] = self.read(point.run.id)
-            outcome = outcomes[point.run.id]
+            outcome = read(point.run.id)
             if outcome is not None and outcome.is_of(point.run, versions):
                 rows.append(self._row(point, outcome))
             elif outcome is not None:
@@ -231,7 +226,7 @@ class Store:
 
     def _aside(self, run_ids: set[str], versions: Versions) -> list[str]:
         """Describes runs that belong to no point, one line for each kind."""
-        kinds: dict[str, int] = {}
+        kinds: Counter[str] = Counter()
         for run_id in run_ids:
             outcome = self.read(run_id)
             if outcome is None:
@@ -240,7 +235,7 @@ class Store:
                 kind = f"results of {other_version(outcome.versions, versions)}"
             else:
                 kind = OTHER_SETTINGS
-            kinds[kind] = kinds.get(kind, 0) + 1
+            kinds[kind] += 1
         return [f"{count} {kind}" for kind, count in sorted(kinds.items())]
 
     def _manifest(self, rows: list[Row], versions: Versions | None) -> Manifest:
@@ -289,7 +284,7 @@ def load(path: str | Path) -> Results:
     if missing:
         raise InputError(str(path), "", f"has no column {missing[0]}; it was not written by these tools")
     kept: list[Row] = []
-    refused: dict[str, int] = {}
+    refused: Counter[str] = Counter()
     wanted = Versions(manifest["program_digest"] or "", manifest["engine_digest"] or "")
     for values in table:
         row = Row(values)
@@ -297,7 +292,7 @@ def load(path: str | Path) -> Results:
         if why is None:
             kept.append(row)
         else:
-            refused[why] = refused.get(why, 0) + 1
+            refused[why] += 1
     return Results(kept, [f"{count} rows of {why}" for why, count in sorted(refused.items())])
 
 
@@ -363,19 +358,14 @@ def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[s
         if not unpacking.eof:
             raise InputError(str(path), "", f"is truncated, or has more than {_FILE_LIMIT_BYTES} bytes")
         lines = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
-        names = next(lines, [])
-        read = [_READ[type_of(name)] for name in names]
+        read = {name: _READ[type_of(name)] for name in next(lines, [])}
         rows = []
         for line in lines:
             where = f"line {lines.line_num}"
-            if len(line) != len(names):
-                raise ValueError(f"it has {len(line)} cells, not {len(names)}")
-            rows.append(
-                {
-                    name: convert(cell) if cell else None
-                    for name, convert, cell in zip(names, read, line, strict=True)
-                }
-            )
+            if len(line) != len(read):
+                raise ValueError(f"it has {len(line)} cells, not {len(read)}")
+            cells = zip(read.items(), line, strict=True)
+            rows.append({name: convert(cell) if cell else None for (name, convert), cell in cells})
     except (lzma.LZMAError, csv.Error, OSError, ValueError, KeyError) as error:
         raise InputError(str(path), where, f"is not a table of results: {error}") from None
     return rows

@@ -1,9 +1,9 @@
 """Judges of claims of `marking`: shares of drops, and the best of several settings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
+from typing import NamedTuple
 
 from eeon_experiments.claims.bands import (
     ACKS,
@@ -96,8 +96,7 @@ def _m4(results: Results) -> Checks:
     )
 
 
-@dataclass(frozen=True)
-class _Left:
+class _Left(NamedTuple):
     """Dropped packets per seed before and after ACK+SYN protection, and their ratio, seed by seed."""
 
     before: float
@@ -113,14 +112,11 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
     columns = [f"{kind}_dropped_{name}" for name in CLASS_NAMES for kind in kinds]
     sums: dict[str, dict[int, float]] = {}
     for protect in ("ect", "ack_syn"):
-        found = [
-            total(
-                results,
-                columns,
-                point(buffer=buffer, transport=transport, queue="red_100us", protect=protect),
-            )
+        points = (
+            point(buffer=buffer, transport=transport, queue="red_100us", protect=protect)
             for buffer, transport in product(buffers, ("ecn", "dctcp"))
-        ]
+        )
+        found = [total(results, columns, one) for one in points]
         sums[protect] = {seed: sum(one) for seed, one in of_common_seeds(found).items()}
     before, after = zip(*of_common_seeds(list(sums.values())).values(), strict=True)
     ratio = Spread.of([b / a if a else 0.0 for a, b in zip(before, after, strict=True)])

@@ -6,6 +6,7 @@ import lzma
 import math
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -119,9 +120,7 @@ def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(
 def published(folder: Path, found: list[Point]) -> Path:
     """Returns a folder of results without the files of its runs, like committed results."""
     kept(folder, found).collect(found, VERSIONS)
-    for path in (folder / "results" / store.RUNS).iterdir():
-        path.unlink()
-    (folder / "results" / store.RUNS).rmdir()
+    shutil.rmtree(folder / "results" / store.RUNS)
     return folder / "results"
 
 

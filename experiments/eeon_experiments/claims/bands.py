@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES
 
-from eeon_experiments.claims.model import Missing, Point, change, total
+from eeon_experiments.claims.model import Missing, Point, change, total, words_of
 from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
@@ -52,7 +52,7 @@ def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread
     some, every = dropped(results, classes, point), dropped(results, CLASS_NAMES, point)
     shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
     if not shares:
-        raise Missing(f"nothing was dropped in {point}")
+        raise Missing(f"nothing was dropped in {words_of(point)}")
     return Spread.of(shares)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -314,11 +314,10 @@ def _loads(row: Row) -> tuple[float, float] | None:
 def _tell_alike(results: Results) -> None:
     alike = results.alike()
     for rows in alike[:_SHOWN_FAILURES]:
-        axes = ", ".join(f"{axis}={value}" for axis, value in rows[0].axes.items() if value is not None)
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         click.echo(
-            f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. This workload has no "
-            "random draws, so one seed is enough, and a spread over seeds is not a confidence interval",
+            f"warning: {_at(rows[0].axes)}seeds {seeds}: the same numbers. This workload has no random "
+            "draws, so one seed is enough, and a spread over seeds is not a confidence interval",
             err=True,
         )
     more = len(alike) - _SHOWN_FAILURES
@@ -329,5 +328,8 @@ def _tell_alike(results: Results) -> None:
 def _where(sweep: Sweep, run_id: str) -> str:
     """Returns the first point of a run in words."""
     point = next(point for point in sweep.points if point.run.id == run_id)
-    axes = ", ".join(f"{axis}={value}" for axis, value in point.axes.items() if value is not None)
-    return f"{axes}{', ' if axes else ''}seed {point.run.seed}"
+    return f"{_at(point.axes)}seed {point.run.seed}"
+
+
+def _at(axes: Mapping[str, str | None]) -> str:
+    return "".join(f"{axis}={value}, " for axis, value in axes.items() if value is not None)

@@ -73,7 +73,8 @@ def overview(families: Sequence[Family], command: str) -> Document:
 
 def of_experiment(family: Family, families: Sequence[Family]) -> Document:
     """Returns the page of one experiment beside the overview. `families`: all experiments of the report."""
-    return Document(family.title or family.name, _family(family, families, inline=False, level=2))
+    blocks = list(_family(family, families, inline=False, level=2))
+    return Document(family.title or family.name, blocks)
 
 
 def _title(families: Sequence[Family]) -> str:
@@ -92,11 +93,8 @@ def _front(families: Sequence[Family], command: str, page: Callable[[Family], st
     if without_claims(families):
         return _front_of_numbers(families, command, rows, page)
     every = [one for family in families for claim in family.claims for one in _full(claim)]
-    alike = (
-        f"; {_ALIKE}: the published set-up has the same result at those points"
-        if any(map(_alike, every))
-        else ""
-    )
+    same = f"; {_ALIKE}: the published set-up has the same result at those points"
+    alike = same if any(map(_alike, every)) else ""
     told = headlines(families)
     return [
         Paragraph(_lead(families)),
@@ -159,12 +157,9 @@ def _runs_in_words(families: Sequence[Family]) -> str:
 
 def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
     """Returns the commands that rebuild the data, except those that the table of experiments already has."""
-    if any(page(family) for family in families):
-        return [
-            Paragraph(
-                "To make the data, which takes hours, run each experiment, then `eeon experiment report`."
-            )
-        ]
+    if any(map(page, families)):
+        told = "To make the data, which takes hours, run each experiment, then `eeon experiment report`."
+        return [Paragraph(told)]
     return [
         Paragraph("To make the data, which takes hours, and then the page:"),
         Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
@@ -181,7 +176,7 @@ def _count(family: Family) -> str:
 
 def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
     """Returns a table of the experiments' pages; nothing if all experiments are on this page."""
-    if not any(page(family) for family in families):
+    if not any(map(page, families)):
         return []
     rows: list[list[Cell]] = [
         [
@@ -231,8 +226,8 @@ def _lead(families: Sequence[Family]) -> str:
     counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in _KINDS}
     return (
         f"{len(claims)} claims of the papers behind E-EON, compared with {_runs_in_words(families)}. "
-        f"Reproduced: "
-        f"{counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: {counts[NOT_MEASURED]}."
+        f"Reproduced: {counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: "
+        f"{counts[NOT_MEASURED]}."
     )
 
 
@@ -271,22 +266,20 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
     claims = [claim for family in families for claim in family.claims]
     if not claims:
         return Paragraph("None of the experiments shown here has claims.")
-    head = ["claim", "what the paper says", "parts reproduced"]
-    rows: list[list[Cell]] = [
-        [Link(claim.id, anchor(claim), page(family)), claim.statement, _outcome(claim)]
+    columns: dict[str, Callable[[Judged], Cell]] = {
+        "what the paper says": lambda claim: claim.statement,
+        "parts reproduced": _outcome,
+    }
+    if any(claim.scaled_down for claim in claims):
+        columns["scaled down"] = lambda claim: _outcome(claim.scaled_down) if claim.scaled_down else ""
+    if any(claim.elsewhere for claim in claims):
+        columns["other registered set-ups"] = _tried
+    rows = [
+        [Link(claim.id, anchor(claim), page(family)), *(cell(claim) for cell in columns.values())]
         for family in families
         for claim in family.claims
     ]
-    if any(claim.scaled_down for claim in claims):
-        head.append("scaled down")
-        for row, claim in zip(rows, claims, strict=True):
-            small = claim.scaled_down
-            row.append(_outcome(small) if small else "")
-    if any(claim.elsewhere for claim in claims):
-        head.append("other registered set-ups")
-        for row, claim in zip(rows, claims, strict=True):
-            row.append(_tried(claim))
-    return Table(head, rows, numeric=False)
+    return Table(("claim", *columns), rows, numeric=False)
 
 
 def _outcome(one: Judgment) -> Status:
@@ -362,9 +355,9 @@ def _worse(families: Sequence[Family]) -> list[Block]:
     told = [
         f"With {' or '.join(words)}: fewer parts reproduced of {changed}." for changed, words in same.items()
     ]
-    return (
-        [Paragraph("Set-ups that change several claims, some for the worse:"), Bullets(told)] if told else []
-    )
+    if not told:
+        return []
+    return [Paragraph("Set-ups that change several claims, some for the worse:"), Bullets(told)]
 
 
 def _full(claim: Judged) -> list[Elsewhere]:
@@ -379,29 +372,28 @@ def anchor(claim: Judged) -> str:
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 
-def _family(family: Family, families: Sequence[Family], inline: bool, level: int = 3) -> list[Block]:
-    """Returns the blocks of an experiment; its parts have headings of `level`."""
-    blocks: list[Block] = []
+def _family(family: Family, families: Sequence[Family], inline: bool, level: int = 3) -> Iterator[Block]:
+    """Yields the blocks of an experiment; its parts have headings of `level`."""
     if level == 2:
         # Links lead to this anchor whether the experiment has its own page or not.
-        blocks.append(Heading("Set-up", anchor=f"experiment-{family.name}"))
+        yield Heading("Set-up", anchor=f"experiment-{family.name}")
     if family.description:
-        blocks.append(Paragraph(family.description))
-    blocks += _setup(family)
-    blocks += _state(family)
+        yield Paragraph(family.description)
+    yield from _setup(family)
+    yield from _state(family)
     if family.claims:
-        blocks.append(Heading("Claims", level))
-        blocks += [_claim(claim) for claim in family.claims]
-    blocks += _judged_again(family, families, level)
+        yield Heading("Claims", level)
+        yield from map(_claim, family.claims)
+    yield from _judged_again(family, families, level)
     if without_claims(families):
-        blocks += _numbers(family, level)
-    blocks.append(Heading("Figures", level))
+        yield from _numbers(family, level)
+    yield Heading("Figures", level)
     if not family.figures:
-        blocks.append(Paragraph("This experiment has no figures."))
+        yield Paragraph("This experiment has no figures.")
     for one in family.figures:
-        blocks += _figure(one, inline)
-    blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
-    return blocks
+        yield from _figure(one, inline)
+    yield Heading("Conditions", level)
+    yield Bullets(_conditions(family))
 
 
 def _numbers(family: Family, level: int) -> list[Block]:
@@ -431,20 +423,18 @@ def _judged_again(family: Family, families: Sequence[Family], level: int) -> lis
     return [Heading("Claims judged again", level), Paragraph(told), Table(head, rows, numeric=False)]
 
 
-def _setup(family: Family) -> list[Block]:
+def _setup(family: Family) -> Iterator[Block]:
     setup = family.setup
-    blocks: list[Block] = []
     if setup.setup:
-        blocks.append(Table(*setup.table(), numeric=False))
+        yield Table(*setup.table(), numeric=False)
     if setup.short:
-        blocks.append(Paragraph(setup.short))
+        yield Paragraph(setup.short)
     if setup.assumptions:
-        blocks.append(Paragraph("Assumptions beyond the paper:"))
-        blocks.append(Bullets([one.sentence() for one in setup.assumptions]))
+        yield Paragraph("Assumptions beyond the paper:")
+        yield Bullets([one.sentence() for one in setup.assumptions])
     if family.base:
         title = f"Base settings of every run of {family.name}; the axes override them"
-        blocks.append(Fold(title, [Code(family.base)]))
-    return blocks
+        yield Fold(title, [Code(family.base)])
 
 
 def _state(family: Family) -> list[Block]:
@@ -483,28 +473,25 @@ def _claim(claim: Judged) -> ClaimOutcome:
 
 
 def _outcome_in_words(one: Judgment) -> str:
-    if one.outcome == NOT_MEASURED:
-        return one.outcome
-    return REPRODUCED if one.outcome == REPRODUCED else f"{_parts(one)} parts"
+    return f"{_parts(one)} parts" if one.outcome == DIFFERS else one.outcome
 
 
-def _figure(one: Rendered, inline: bool) -> list[Block]:
+def _figure(one: Rendered, inline: bool) -> Iterator[Block]:
     drawing = one.drawing
-    blocks: list[Block] = [Heading(drawing.title, 4, anchor=f"figure-{drawing.name}")]
+    yield Heading(drawing.title, 4, anchor=f"figure-{drawing.name}")
     source = f"{drawing.paper}. " if drawing.paper else ""
-    if one.problem:
-        return [*blocks, Paragraph(f"{source}Not drawn: {one.problem}.")]
-    if not drawing.measured():
-        return [*blocks, Paragraph(f"{source}Not measured.")]
+    if one.problem or not drawing.measured():
+        why = f"drawn: {one.problem}" if one.problem else "measured"
+        yield Paragraph(f"{source}Not {why}.")
+        return
     missing, points = drawing.missing()
     crosses = ", marked by a cross" if any(panel.kind != "lines" for panel in drawing.panels) else ""
     lacks = f" {missing} of {points} points have no number{crosses}." if missing else ""
     blank = [panel.title for panel in drawing.panels if not panel.measured()]
     left_out = f" Not measured, and not drawn: {'; '.join(blank)}." if blank else ""
     caption = f"{source}{drawing.caption}{lacks}{left_out}"
-    blocks.append(Picture(one.file, svg.inline(one.text) if inline else "", drawing.title, caption))
-    blocks.append(Fold("The numbers", drawing_table(drawing)))
-    return blocks
+    yield Picture(one.file, svg.inline(one.text) if inline else "", drawing.title, caption)
+    yield Fold("The numbers", drawing_table(drawing))
 
 
 def _conditions(family: Family) -> list[str]:

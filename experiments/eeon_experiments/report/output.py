@@ -102,13 +102,9 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
             {
                 "id": claim.id,
                 "experiment": family.name,
-                "statement": claim.statement,
-                "where": claim.where,
-                "outcome": claim.outcome,
-                "measured": claim.measured,
+                **_of(claim, "statement", "where", "outcome", "measured"),
                 "numbers": _finite(claim.numbers),
-                "holding": claim.holding,
-                "parts": claim.parts,
+                **_of(claim, "holding", "parts"),
                 "elsewhere": [
                     _of(one, "words", "experiment", "outcome", "measured", "holding", "parts", "seeds")
                     | {"same_points": one.same_points and _of(one.same_points, "outcome", "holding", "parts")}

@@ -31,7 +31,7 @@ def sentences(answer: Answer) -> list[str]:
 
 def _recommendation(answer: Answer) -> str:
     best, same = answer.of(answer.best.name), answer.tune.file.same
-    found = f"{knobs.words(answer.best.setting)}"
+    found = knobs.words(answer.best.setting)
     seeds = f"{best.against.seeds} held-back seeds"
     if answer.recommended == answer.best.name:
         several = len(answer.tune.file.objectives) > 1

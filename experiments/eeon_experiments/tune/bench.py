@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from eeon_control.errors import InputError, Problem
-from eeon_control.sources import Document, KeyPath, Places
+from eeon_control.sources import Document, Places
 
 from eeon_experiments import overlay
 from eeon_experiments.expand import Point
@@ -159,8 +159,3 @@ def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
         marked = marked.merged_with(Document(alone, Places(place)))
     places = Places(at_all.here, {"config": Places(at_all.here, {0: marked.places})})
     return Document({"config": [knobs.overlay(tune.space, setting)]}, places)
-
-
-def of_config(tune: Tune, config: Mapping[str, object], place: KeyPath) -> Document:
-    """Returns an overlay of the configuration alone; errors point at `place` of the file."""
-    return Document({"config": [dict(config)]}, Places(tune.document.place(place)))

@@ -57,10 +57,7 @@ class Search:
     def ask(self) -> list[dict[str, object]]:
         """Returns the next round of settings not requested before. It is empty when none are left."""
         found: list[dict[str, object]] = []
-        while len(found) < ROUND:
-            setting = self._next()
-            if setting is None:
-                break
+        while len(found) < ROUND and (setting := self._next()) is not None:
             found.append(setting)
         self._order += found
         return found

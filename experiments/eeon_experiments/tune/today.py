@@ -8,6 +8,7 @@ in a range of the exporter's metrics from Prometheus. Only `read` connects to sw
 import asyncio
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -111,17 +112,16 @@ def configuration(
     """
     ports: dict[str, dict[str, str]] = {}
     names: dict[str, dict[str, tuple[str, dict[str, object]]]] = {"queue": {}, "eee": {}}
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for switch in topology.switches.values():
         tables, of_queues = by_port(held[switch.name]), queue_aqms(held[switch.name])
         has_classes = bool(classes.summary(held[switch.name]))
         for port in switch.ports:
-            found = [
-                None if (action := tables.get(port.number, {}).get(table.name)) is None
-                else table.from_action(action, tick)
+            actions = tables.get(port.number, {})
+            buffer, aqm, eee = (
+                table.from_action(actions[table.name], tick) if table.name in actions else None
                 for table in (BUFFER, AQM, EEE)
-            ]  # fmt: skip
-            buffer, aqm, eee = found
+            )
             if buffer is None or aqm is None or eee is None:
                 raise FabricError(
                     f"{port.name}: has no buffer, AQM or EEE of this program: the switch is not configured, "
@@ -133,7 +133,7 @@ def configuration(
                 alike = {QUEUE_AQM.from_action(action, tick) for action in queues.values()}
                 one = alike.pop() if len(alike) == 1 else None
                 if one is None:
-                    shown = aqm_text(tables[port.number][AQM.name], queues, tick)
+                    shown = aqm_text(actions[AQM.name], queues, tick)
                     raise FabricError(
                         f"{port.name}: its queues do not share one AQM ({shown}), and their classes are not "
                         "known here; give them one AQM for the search"
@@ -144,7 +144,7 @@ def configuration(
             attached["eee"] = _named(names["eee"], _eee(eee)) if eee.mode != "off" else "off"
             ports[port.name] = attached
             said = f"{aqm.describe()}, buffer {buffer.describe()}, EEE {eee.describe()}"
-            counts[said] = counts.get(said, 0) + 1
+            counts[said] += 1
     profiles = {kind: dict(known.values()) for kind, known in names.items() if known}
     words = [f"{count} ports {text}" for text, count in counts.items()]
     return {"profiles": profiles, "ports": ports}, words

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from eeon_control.errors import InputError, Problem
+from eeon_control.sources import Document, Places
 from eeon_tools.errors import ReplayError
 
 from eeon_experiments import overlay
@@ -73,10 +75,6 @@ class Scanned:
         return flat_range(self.verdicts, self.best) if self.knob.is_ordered else None
 
 
-_Held = tuple[Scale, dict[int, float]]
-"""For the held-back seeds: the scale of losses, and the best setting's losses by seed."""
-
-
 @dataclass(frozen=True)
 class Answer:
     """The result of a search. `recommended`: a name in `judged`, or the baseline."""
@@ -109,12 +107,10 @@ class Answer:
     def alone(self) -> dict[str, Tried]:
         """Returns the setting that was best in the search for each single workload; empty if there is only
         one workload."""
+        if len(self.tune.file.workloads) == 1:
+            return {}
         held = [one for one in self.tried if not one.broken]
-
-        def best(workload: str) -> Tried:
-            return min(held, key=lambda one: one.alone[workload])
-
-        return {name: best(name) for name in (self.best.alone if len(self.tune.file.workloads) > 1 else ())}
+        return {name: min(held, key=lambda one: one.alone[name]) for name in self.best.alone}
 
 
 @dataclass
@@ -163,11 +159,10 @@ class Tuning:
             raise ReplayError(self._nothing_holds())
         best = min(possible, key=lambda one: scale.together(one.losses))
         self.says("held-back seeds")
-        judged, held = self._judged([best.name, *self.compared], best)
+        judged, scale, of_best = self._judged(best)
         self.says("scan of each knob")
-        scanned = [
-            self._scanned(knob, best, held) for knob in self.tune.space.knobs if knob.name in best.setting
-        ]
+        active = [knob for knob in self.tune.space.knobs if knob.name in best.setting]
+        scanned = [self._scanned(knob, best, scale, of_best) for knob in active]
         recommended = best.name if _is_confirmed(judged[0], judged[1], file.same) else BASELINE
         points = self.bench.points(recommended, file.seeds[0])
         impossible = sum(self._reasons.values())
@@ -221,13 +216,12 @@ class Tuning:
         for name in self.tune.file.rules:
             self.bench.add(name, overlay.part(self.tune.document, ("rules", name)))
         found = list(self.tune.file.rules)
+        at_knobs = Places(self.tune.document.place(("knobs",)))
         for name, rule in rules.rules(self.tune.space, settings, topology, config).items():
-            if name not in found:
-                over = bench.of_config(self.tune, rule, ("knobs",))
-                try:
-                    self.bench.add(name, bench.candidate(self.tune), over)
-                except InputError:
-                    continue  # does not match the rest of the file; the user did not request it
+            if name in found:
+                continue
+            with suppress(InputError):  # does not match the rest of the file; the user did not request it
+                self.bench.add(name, bench.candidate(self.tune), Document({"config": [rule]}, at_knobs))
                 found.append(name)
         self.compared = found
 
@@ -376,33 +370,27 @@ class Tuning:
             raise ReplayError(f"the {name} does not finish its runs: {rows}")
         return rows
 
-    def _judged(
-        self, names: Sequence[str], best: Tried
-    ) -> tuple[list[Judged], tuple[Scale, dict[int, float]]]:
-        """Judges settings on held-back seeds: first the baseline, then the best, then the others."""
+    def _judged(self, best: Tried) -> tuple[list[Judged], Scale, dict[int, float]]:
+        """Judges the baseline, the best and the rules on held-back seeds. Returns also the scale of losses on
+        these seeds, and the best setting's losses by seed."""
         file = self.tune.file
-        found = self.bench.rows([BASELINE, *names], file.held_back)
-        base = found[BASELINE]
-        if isinstance(base, str):
-            raise ReplayError(f"the {BASELINE} does not finish its runs: {base}")
-        scale = Scale.of(file, base)
+        found = self.bench.rows([BASELINE, best.name, *self.compared], file.held_back)
+        scale = Scale.of(file, self._needed(BASELINE, file.held_back))
         of_best = self._together(scale, found[best.name])
         judged = []
-        for name in (BASELINE, *names):
-            rows, losses = found[name], self._together(scale, found[name])
-            is_failed = isinstance(rows, str)
-            broken = {} if isinstance(rows, str) else scale.broken(rows, file.held_back)
-            judged.append(
-                Judged(
-                    name,
-                    {} if isinstance(rows, str) else self._numbers(rows),
-                    [key for key, one in broken.items() if one > 0],
-                    Difference.of(losses, dict.fromkeys(file.held_back, 1.0)),
-                    Difference.of(of_best, losses),
-                    str(rows) if is_failed else "",
-                )
-            )
-        return judged, (scale, of_best)
+        for name, rows in found.items():
+            losses = self._together(scale, rows)
+            against = Difference.of(losses, dict.fromkeys(file.held_back, 1.0))
+            best_beats = Difference.of(of_best, losses)
+            if isinstance(rows, str):
+                judged.append(Judged(name, {}, [], against, best_beats, failed=rows))
+            else:
+                broken = self._violated(scale, rows)
+                judged.append(Judged(name, self._numbers(rows), broken, against, best_beats))
+        return judged, scale, of_best
+
+    def _violated(self, scale: Scale, rows: Rows) -> list[str]:
+        return [key for key, excess in scale.broken(rows, self.tune.file.held_back).items() if excess > 0]
 
     def _together(self, scale: Scale, rows: Rows | str) -> dict[int, float]:
         """Returns all objectives as one number by held-back seed; infinite if a run failed."""
@@ -420,42 +408,31 @@ class Tuning:
                     found[workload, column] = spread
         return found
 
-    def _scanned(self, knob: Knob, best: Tried, held: _Held) -> Scanned:
-        scale, of_best = held
+    def _scanned(self, knob: Knob, best: Tried, scale: Scale, of_best: Mapping[int, float]) -> Scanned:
+        file, count = self.tune.file, len(knob.values)
         at = knob.values.index(best.setting[knob.name])
-        chosen = (
-            _spread_over(len(knob.values), self.tune.file.scan, at)
-            if knob.is_ordered
-            else range(len(knob.values))
-        )
-        names: dict[int, str] = {}
-        for index in chosen if self.tune.file.scan else [at]:
-            setting = self.tune.space.completed({**best.setting, knob.name: knob.values[index]})
-            name = best.name if index == at else f"{knob.name}.{index}"
-            try:
-                if index != at:
-                    self._add(name, setting)
-            except InputError:
-                continue  # for example, a minimum above the best setting's maximum
-            names[index] = name
-        found = self.bench.rows(list(names.values()), self.tune.file.held_back)
+        chosen = _spread_over(count, file.scan, at) if knob.is_ordered else range(count)
+        names = {at: best.name}
+        for index in chosen if file.scan else ():
+            if index != at:
+                setting = self.tune.space.completed({**best.setting, knob.name: knob.values[index]})
+                with suppress(InputError):  # for example, a minimum above the best setting's maximum
+                    self._add(f"{knob.name}.{index}", setting)
+                    names[index] = f"{knob.name}.{index}"
+        names = dict(sorted(names.items()))
+        found = self.bench.rows(list(names.values()), file.held_back)
         losses: list[float] = []
         verdicts: list[Verdict] = []
-        for name in names.values():
+        for index, name in names.items():
             rows = found[name]
             by_seed = self._together(scale, rows)
-            is_out = isinstance(rows, str) or any(
-                one > 0 for one in scale.broken(rows, self.tune.file.held_back).values()
-            )
+            is_out = isinstance(rows, str) or bool(self._violated(scale, rows))
             losses.append(math.inf if is_out else math.fsum(by_seed.values()) / len(by_seed))
-            difference = Difference.of(by_seed, of_best)
-            verdicts.append(
-                "worse"
-                if is_out
-                else "same"
-                if name == best.name
-                else difference.verdict(self.tune.file.same)
-            )
+            if is_out:
+                verdicts.append("worse")
+            else:
+                of_value = Difference.of(by_seed, of_best)
+                verdicts.append("same" if index == at else of_value.verdict(file.same))
         values = [knob.values[index] for index in names]
         return Scanned(knob, values, losses, verdicts, list(names).index(at))
 
