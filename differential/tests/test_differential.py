@@ -1,9 +1,7 @@
 """The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -39,7 +37,7 @@ def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]
 
 
 @needs_bmv2
-def test_a_few_cases_of_every_program_do_the_same_on_both(tmp_path: Path) -> None:
+def test_a_few_cases_of_every_program_do_the_same_on_both(tmp_path):
     lines: list[str] = []
     outcomes = run(OVER_THRIFT, 880, 20261121, tmp_path, lines.append)
     assert not lines
@@ -48,7 +46,7 @@ def test_a_few_cases_of_every_program_do_the_same_on_both(tmp_path: Path) -> Non
 
 
 @needs_p4runtime
-def test_a_few_cases_over_p4runtime_do_the_same_on_both(tmp_path: Path) -> None:
+def test_a_few_cases_over_p4runtime_do_the_same_on_both(tmp_path):
     lines: list[str] = []
     outcomes = run(OVER_P4RUNTIME, 260, 20261123, tmp_path, lines.append)
     assert not lines
@@ -59,7 +57,7 @@ def test_a_few_cases_over_p4runtime_do_the_same_on_both(tmp_path: Path) -> None:
 
 
 @needs_p4runtime
-def test_state_that_only_one_of_them_has_is_seen_over_p4runtime() -> None:
+def test_state_that_only_one_of_them_has_is_seen_over_p4runtime():
     bench = Bench(NAMES["everything, P4Runtime"])
     insert = Call(
         "p4runtime",
@@ -83,7 +81,7 @@ def test_state_that_only_one_of_them_has_is_seen_over_p4runtime() -> None:
 
 
 @needs_bmv2
-def test_a_frame_that_is_still_on_its_way_is_waited_for() -> None:
+def test_a_frame_that_is_still_on_its_way_is_waited_for():
     bench = Bench(NAMES["arithmetic"])
     try:
         for number in range(50):
@@ -119,9 +117,7 @@ def with_shorter_counts(program: dict[str, Any]) -> None:
         pytest.param("everything, P4Runtime", with_shorter_counts, "array", marks=needs_p4runtime),
     ],
 )
-def test_an_engine_with_another_program_is_seen(
-    name: str, change: Callable[[dict[str, Any]], None], kind: str
-) -> None:
+def test_an_engine_with_another_program_is_seen(name, change, kind):
     program = json.loads(NAMES[name].path.read_text())
     change(program)
     bench = Bench(NAMES[name], json.dumps(program).encode())
@@ -134,7 +130,7 @@ def test_an_engine_with_another_program_is_seen(
 
 
 @needs_bmv2
-def test_a_written_case_is_read_back_and_does_the_same(tmp_path: Path) -> None:
+def test_a_written_case_is_read_back_and_does_the_same(tmp_path):
     key = [match("exact", b"\x12\x34"), match("exact", b"\x05")]
     add = Call(
         "standard", "bm_mt_add_entry", (0, "ingress.exact_table", key, "ingress.exact_hit", [b"\x07"], {})
@@ -148,7 +144,7 @@ def test_a_written_case_is_read_back_and_does_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"program": "nothing", "steps": []}'])
-def test_a_file_that_is_no_case_is_told(tmp_path: Path, text: str | None) -> None:
+def test_a_file_that_is_no_case_is_told(tmp_path, text):
     path = tmp_path / "case.json"
     if text is not None:
         path.write_text(text)
@@ -157,14 +153,14 @@ def test_a_file_that_is_no_case_is_told(tmp_path: Path, text: str | None) -> Non
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
-def test_the_same_seed_gives_the_same_frames_and_another_one_others(subject: Subject) -> None:
+def test_the_same_seed_gives_the_same_frames_and_another_one_others(subject):
     first = frames_of(subject, 5, 40)
     assert first == frames_of(subject, 5, 40)
     assert first != frames_of(subject, 6, 40)
     assert all(len(frame) >= subject.least_bytes for _, frame in first)
 
 
-def test_most_ipv4_headers_that_a_walk_makes_have_a_right_checksum() -> None:
+def test_most_ipv4_headers_that_a_walk_makes_have_a_right_checksum():
     headers = [
         f[14:34] for _, f in frames_of(NAMES["eeon"], 1, 800) if f[12:15] == b"\x08\x00\x45" and len(f) > 34
     ]
@@ -173,7 +169,7 @@ def test_most_ipv4_headers_that_a_walk_makes_have_a_right_checksum() -> None:
     assert len(headers) // 2 < right < len(headers)
 
 
-def test_messages_of_the_socket_are_put_together_from_pieces() -> None:
+def test_messages_of_the_socket_are_put_together_from_pieces():
     message = HEADER.pack(PACKET_OUT, 5, 3) + b"abc"
     stream = LENGTH.pack(1, len(message)) + message
     buffer = bytearray(stream + stream[:-1])
@@ -191,9 +187,7 @@ def test_messages_of_the_socket_are_put_together_from_pieces() -> None:
         ("--program eeon --program hashs", "--program hashs: no such program; there are eeon; eeon, held;"),
     ],
 )
-def test_what_cannot_be_run_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any, words: str, told: str
-) -> None:
+def test_what_cannot_be_run_is_refused(monkeypatch, capsys, words, told):
     monkeypatch.setattr("sys.argv", ["differential", *words.split()])
     monkeypatch.setattr("differential.__main__.run", lambda *_, **__: [])
     with pytest.raises(SystemExit, match="2"):

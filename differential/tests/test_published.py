@@ -19,7 +19,7 @@ def record() -> list[str]:
         return file.read().splitlines()
 
 
-def test_the_rows_of_the_table_are_sums_of_the_record(record: list[str]) -> None:
+def test_the_rows_of_the_table_are_sums_of_the_record(record):
     sums: dict[str, Counter[str]] = {}
     total: Counter[str] = Counter()
     for line in record[1:]:
@@ -43,7 +43,7 @@ def test_the_rows_of_the_table_are_sums_of_the_record(record: list[str]) -> None
     assert {"`eeon`", "`eeon, held`", "`eeon, P4Runtime`", "all"} <= table.keys()
 
 
-def test_the_text_names_the_versions_and_the_size_of_the_run(record: list[str]) -> None:
+def test_the_text_names_the_versions_and_the_size_of_the_run(record):
     campaign = json.loads(record[0])
     cases = sum(json.loads(line)["cases"] for line in record[1:])
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
@@ -53,7 +53,7 @@ def test_the_text_names_the_versions_and_the_size_of_the_run(record: list[str]) 
     assert f"{cases:,} cases in {len(record) - 1:,} configurations".replace(",", " ") in text
 
 
-def test_no_configuration_was_compared_twice(record: list[str]) -> None:
+def test_no_configuration_was_compared_twice(record):
     configurations = Counter((done["program"], done["configuration"]) for done in map(json.loads, record[1:]))
 
     assert [which for which, times in configurations.items() if times > 1] == []

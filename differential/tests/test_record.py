@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -25,7 +24,7 @@ def done(number: int, differences: int = 0) -> Done:
 
 @pytest.mark.system
 @needs_bmv2
-def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_path: Path) -> None:
+def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_path):
     parts, whole = tmp_path / "parts.jsonl", tmp_path / "whole.jsonl"
     for cases in (1000, 2000):
         with Record(parts, Campaign.here(7)) as record:
@@ -45,12 +44,12 @@ def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_p
 
 @pytest.mark.system
 @needs_bmv2
-def test_a_campaign_without_time_begins_nothing(tmp_path: Path) -> None:
+def test_a_campaign_without_time_begins_nothing(tmp_path):
     outcomes = run(TWO, 1000, 7, tmp_path, print, minutes=0)
     assert [outcome.counts.cases for outcome in outcomes] == [0, 0]
 
 
-def test_a_record_keeps_what_is_done_and_cuts_off_half_a_line(tmp_path: Path) -> None:
+def test_a_record_keeps_what_is_done_and_cuts_off_half_a_line(tmp_path):
     path = tmp_path / "record.jsonl"
     with Record(path, HERE) as record:
         record.add(done(0))
@@ -71,23 +70,21 @@ def test_a_record_keeps_what_is_done_and_cuts_off_half_a_line(tmp_path: Path) ->
         (Campaign(7, "1.15.5", "e", "u"), "is of tester t, here it is u"),
     ],
 )
-def test_a_record_of_another_seed_or_of_other_versions_is_refused(
-    tmp_path: Path, other: Campaign, what: str
-) -> None:
+def test_a_record_of_another_seed_or_of_other_versions_is_refused(tmp_path, other, what):
     path = tmp_path / "record.jsonl"
     Record(path, HERE).__exit__(None, None, None)
     with pytest.raises(RecordError, match=what):
         Record(path, other)
 
 
-def test_two_campaigns_do_not_add_to_one_record(tmp_path: Path) -> None:
+def test_two_campaigns_do_not_add_to_one_record(tmp_path):
     path = tmp_path / "record.jsonl"
     with Record(path, HERE), pytest.raises(RecordError, match="another campaign adds to it"):
         Record(path, HERE)
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "x", "{", json.dumps(vars(HERE)) + '\n{"program": 1}'])
-def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path, text):
     path = tmp_path / "record.jsonl"
     path.write_text(text + "\n")
     with pytest.raises(RecordError, match="no record of a campaign"):
@@ -95,7 +92,7 @@ def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path: Path, text
     assert path.read_text() == text + "\n"
 
 
-def test_a_difference_comes_out_of_another_process_as_it_was() -> None:
+def test_a_difference_comes_out_of_another_process_as_it_was():
     difference = Difference("frames", (1, "00"), {1: ["00"]}, {1: ["01"]})
     again = pickle.loads(pickle.dumps(difference))
     assert (str(again), vars(again)) == (str(difference), vars(difference))
@@ -103,9 +100,7 @@ def test_a_difference_comes_out_of_another_process_as_it_was() -> None:
 
 @pytest.mark.system
 @needs_bmv2
-def test_a_switch_that_does_not_start_is_started_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_switch_that_does_not_start_is_started_again(tmp_path, monkeypatch):
     starts = []
 
     def starting(subject: Subject) -> Bench:
@@ -121,9 +116,7 @@ def test_a_switch_that_does_not_start_is_started_again(
 
 @pytest.mark.system
 @needs_bmv2
-def test_a_difference_that_the_same_steps_do_not_show_again_is_counted_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_difference_that_the_same_steps_do_not_show_again_is_counted_apart(tmp_path, monkeypatch):
     attempts = []
 
     def stumbling(bench: Bench, rng: Random, cases: int) -> None:

@@ -90,7 +90,7 @@ def change(row: Values, told: str) -> None:
 
 
 @pytest.mark.parametrize("id", CLAIMS)
-def test_a_claim_is_reproduced_by_the_figures_of_the_papers_and_measured_in_the_quick_form(id: str) -> None:
+def test_a_claim_is_reproduced_by_the_figures_of_the_papers_and_measured_in_the_quick_form(id):
     judgment = judged(id, rows_of(CLAIMS[id][0]))
     assert (judgment.outcome, judgment.measured.partition("Outside")[2]) == ("reproduced", "")
     assert judgment.numbers
@@ -98,7 +98,7 @@ def test_a_claim_is_reproduced_by_the_figures_of_the_papers_and_measured_in_the_
 
 
 @pytest.mark.parametrize(("id", "told", "words"), WRONG, ids=[f"{id}-{words}" for id, _, words in WRONG])
-def test_a_claim_differs_when_a_figure_does(id: str, told: str, words: str) -> None:
+def test_a_claim_differs_when_a_figure_does(id, told, words):
     before = rows_of(CLAIMS[id][0])
     rows = [dict(row) for row in before]
     for row in rows:
@@ -109,14 +109,14 @@ def test_a_claim_differs_when_a_figure_does(id: str, told: str, words: str) -> N
     assert words in (judgment.measured.partition("Outside its band:")[2] or judgment.measured)
 
 
-def test_every_claim_has_a_figure_that_would_refute_it_and_is_listed_in_its_file() -> None:
+def test_every_claim_has_a_figure_that_would_refute_it_and_is_listed_in_its_file():
     assert {id for id, _, _ in WRONG} == set(CLAIMS)
     # An id that two experiments have is listed twice.
     listed = [id for name in shipped.names() for id in files.load(name).file.claims]
     assert listed == list(CLAIMS)
 
 
-def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
+def test_every_view_that_ships_names_claims_and_values_that_there_are():
     axes = {name: files.load(name).file.axes for name in shipped.names()}
     for name in shipped.names():
         for view in elsewhere.load(shipped.folder() / name):
@@ -130,13 +130,13 @@ def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
                 assert names.keys() <= mine[axis].keys() and set(names.values()) <= {*theirs[axis], None}
 
 
-def test_a_judge_that_fails_has_no_result_in_other_set_ups(tmp_path: Path) -> None:
+def test_a_judge_that_fails_has_no_result_in_other_set_ups(tmp_path):
     broken = Claim("E3", "", "", "", lambda results: Checks([Check(str(results.rows[0]), False)]))
     assert elsewhere.judged_elsewhere("eee", [broken], tmp_path, ("",)) == {}
 
 
 @pytest.mark.parametrize("id", CLAIMS)
-def test_a_claim_without_rows_or_without_their_numbers_is_not_measured(id: str) -> None:
+def test_a_claim_without_rows_or_without_their_numbers_is_not_measured(id):
     rows = rows_of(CLAIMS[id][0])
     kept = ("run_id", "status", "seed")
     bare = [{key: row[key] for key in row if key in kept or key.startswith("axis_")} for row in rows]
@@ -145,6 +145,6 @@ def test_a_claim_without_rows_or_without_their_numbers_is_not_measured(id: str) 
         assert judgment.outcome == "not measured" and "measured: " in judgment.measured
 
 
-def test_benchmarks_of_which_one_is_missing_are_not_judged() -> None:
+def test_benchmarks_of_which_one_is_missing_are_not_judged():
     rows = [row for row in rows_of("cee_scientific") if row["axis_benchmark"] != "bt"]
     assert judged("C7", rows).outcome == "not measured"

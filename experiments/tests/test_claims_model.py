@@ -15,14 +15,14 @@ def rows(*values: dict[str, Any]) -> Results:
     )
 
 
-def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differently() -> None:
+def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differently():
     tenths = rows(*({"seed": seed, "t": 0.1} for seed in range(10)))
     assert tenths.mean("t") == Spread.of([0.1] * 10).mean == 0.1
     assert tenths.spread("t") == (0.1, 0.1, 0.1)
     assert model.mean([Spread.of([0.1])] * 10) == Spread(0.1, 0.1, 0.1, 1)
 
 
-def test_a_part_for_each_of_some_values_has_them_in_its_texts() -> None:
+def test_a_part_for_each_of_some_values_has_them_in_its_texts():
     names = ['a "b"', "c"]
     of = rows(*({"axis_queue": name, "runtime_seconds": 2.0} for name in names))
     where: Any = [{"queue": "{queue}"}]
@@ -32,7 +32,7 @@ def test_a_part_for_each_of_some_values_has_them_in_its_texts() -> None:
     assert [check.measured for check in parts.checks([part], of)] == ['of a "b" +200.0 %', "of c +200.0 %"]
 
 
-def test_an_order_holds_if_figures_fall_and_all_are_there() -> None:
+def test_an_order_holds_if_figures_fall_and_all_are_there():
     order = Order(falling=["high", "low"], says="more", otherwise="not more")
     found = [order.check(rows(), {"high": high, "low": 2.0}) for high in (2.1, 2.0)]
     assert [(one.measured, one.holds) for one in found] == [("more", True), ("not more", False)]
@@ -40,6 +40,6 @@ def test_an_order_holds_if_figures_fall_and_all_are_there() -> None:
         parts.checks([order], rows())
 
 
-def test_a_band_includes_its_ends() -> None:
+def test_a_band_includes_its_ends():
     for value, holds in [(0.09, False), (0.1, True), (0.2, True), (0.21, False)]:
         assert model.within(Spread.of([value]), 0.1, 0.2, "x").holds is holds

@@ -22,7 +22,7 @@ def runs(*found: tuple[str, str, int, float | None]) -> Runs:
     )
 
 
-def test_pairs_are_of_one_seed_and_of_one_point_of_the_other_axes() -> None:
+def test_pairs_are_of_one_seed_and_of_one_point_of_the_other_axes():
     found = compare(
         runs(
             *(("l30", "slow", seed, 10.0 * seed) for seed in (1, 2, 3)),
@@ -45,7 +45,7 @@ def test_pairs_are_of_one_seed_and_of_one_point_of_the_other_axes() -> None:
     assert l70 is not None and (l70.mean, l70.low) == (0.25, None)
 
 
-def test_a_change_of_nothing_has_no_per_cent_and_a_difference() -> None:
+def test_a_change_of_nothing_has_no_per_cent_and_a_difference():
     [one] = compare(
         runs(
             ("l30", "slow", 1, 0.0), ("l30", "fast", 1, 3.0), ("l30", "slow", 2, 1.0), ("l30", "fast", 2, 2.0)
@@ -57,7 +57,7 @@ def test_a_change_of_nothing_has_no_per_cent_and_a_difference() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_compares_what_was_published() -> None:
+def test_the_command_compares_what_was_published():
     words = ["workloads", "-o", str(DATA / "workloads"), "--compare", "queue=drop_tail,mark_1"]
     words += ["--column", "slowdown_100kb_mean"]
     shown = CliRunner().invoke(show, words, terminal_width=80)

@@ -24,7 +24,7 @@ def check(violations: int) -> None:
     conservation.check(fabric, cast(Report, report), FabricCounters((), ()), {}, packets)
 
 
-def test_a_run_in_which_a_phy_was_woken_too_late_is_refused() -> None:
+def test_a_run_in_which_a_phy_was_woken_too_late_is_refused():
     check(0)
     with pytest.raises(ReplayError, match="3 transmissions began before their PHY was awake"):
         check(3)

@@ -44,7 +44,7 @@ from test_compare import runs
 from test_folder import EXPERIMENT
 
 from control_plane.tests import expected_rows
-from control_plane.tests.expected_rows import Messages, Reader, Row, bases, command, rows, value
+from control_plane.tests.expected_rows import Messages, Reader, bases, command, rows, value
 
 FOLDER = Path(__file__).parent / "expected"
 FLOWS = bases(FOLDER / "workloads.yaml")["flows"]
@@ -238,5 +238,5 @@ TABLES = sorted(FOLDER.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
-def test_answer_is_the_expected_one(row: Row, tmp_path: Path) -> None:
+def test_answer_is_the_expected_one(row, tmp_path):
     row.check(READERS, tmp_path)

@@ -32,9 +32,7 @@ SIZES = """\
 """
 
 
-def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(
-    tmp_path: Path,
-) -> None:
+def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(tmp_path):
     own = "- {name: own, kind: flows, tcp: {TCP}, sizes: websearch, load: 70%, duration: 1s}"
 
     def starts(of_run: str, tcp: str) -> list[str]:
@@ -51,13 +49,13 @@ def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_t
     ]
 
 
-def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
+def test_advice_is_shown_before_runs_start(tmp_path):
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
     assert "warning: workload.applications.web: load 0.99 is the payload alone" in told.stderr
 
 
-def test_a_warning_about_configurations_is_told_once_with_every_place_that_causes_it(tmp_path: Path) -> None:
+def test_a_warning_about_configurations_is_told_once_with_every_place_that_causes_it(tmp_path):
     queue = "profiles: {queue: {fabric: {buffer: 100KB, aqm: {mode: mark_threshold, threshold: 1MB}}}}"
     values = [
         f"    one: {{config: [{{{queue}}}]}}",
@@ -76,19 +74,19 @@ def test_a_warning_about_configurations_is_told_once_with_every_place_that_cause
     assert one.endswith(f", so nothing is ever marked (also at {', '.join(f'line {at}' for at in others)})")
 
 
-def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys):
     show_advice([str(number) for number in range(12)], "my file.yaml", quick=True)
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "warning: and 2 more: eeon experiment show 'my file.yaml' --quick --json"
 
 
 @pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])
-def test_a_distribution_that_misses_its_end_by_rounding_ends_at_1(tmp_path: Path, text: str) -> None:
+def test_a_distribution_that_misses_its_end_by_rounding_ends_at_1(tmp_path, text):
     (tmp_path / "own.cdf").write_text(text, encoding="utf-8")
     assert read_points(tmp_path / "own.cdf") == [[0.0, 0.0], [5.0, pytest.approx(0.3)], [6.0, 1.0]]
 
 
-def test_a_distribution_in_another_encoding_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_distribution_in_another_encoding_is_told_what_to_do(tmp_path):
     (tmp_path / "own.cdf").write_text("0 0\n5 1\n", encoding="utf-16")
     with pytest.raises(ValueError, match="is not UTF-8 at byte 0; save it as UTF-8"):
         read_points(tmp_path / "own.cdf")
@@ -106,7 +104,7 @@ def test_a_distribution_in_another_encoding_is_told_what_to_do(tmp_path: Path) -
         max_size=20,
     )
 )
-def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int], int, int]]) -> None:
+def test_the_same_flows_are_read_from_each_form(flows):
     ends = [(f"{source}", f"{destination}", size, ns) for (source, destination), size, ns in flows]
     seconds = [f"{ns // 10**9}.{ns % 10**9:09}" for *_, ns in ends]
     forms = {
@@ -127,15 +125,13 @@ def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int
             assert named == expected
 
 
-def test_a_file_of_one_long_line_is_refused_as_a_list(tmp_path: Path) -> None:
+def test_a_file_of_one_long_line_is_refused_as_a_list(tmp_path):
     (tmp_path / "flows.csv").write_text("0" + "x" * 200_000, encoding="utf-8")
     with pytest.raises(ValueError, match="line 1: is not `source"):
         read_list(tmp_path / "flows.csv")
 
 
-def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(flow_files, "_MAX_FLOWS", 2)
     (tmp_path / "flows.csv").write_text("h1,h3,5,0\n" * 2 + "h1,h3,5,0\nno flow\n", encoding="utf-8")
     with pytest.raises(ValueError, match="line 3: exceeds the limit of 2"):
@@ -143,7 +139,7 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
 
 
 @pytest.mark.system
-def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
+def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path):
     def listed(count: int) -> object:
         lines = "".join(f"h1,h3,{size},0\n" for size in range(1, count + 1))
         (tmp_path / "flows.csv").write_text(lines, encoding="utf-8")
@@ -163,7 +159,7 @@ def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> None:
+def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path):
     text = FLOWS.replace("duration: 1s", "duration: 1s\n        rows: true\n        dscp: 46")
     outcome = run_one(points(tmp_path, text, versions=versions())[0].run)
     found = outcome.measured
@@ -189,9 +185,7 @@ def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> N
     ("drawn", "told"),
     [(0.018, "for example 0.018, not 0.9, with seed 7"), (2.0, "2, not 0.9"), (0.6, None), (None, None)],
 )
-def test_a_run_is_told_whose_few_flows_are_another_load(
-    capsys: pytest.CaptureFixture[str], drawn: float | None, told: str | None
-) -> None:
+def test_a_run_is_told_whose_few_flows_are_another_load(capsys, drawn, told):
     shown = '{"workload": {"applications": {"x": {"kind": "rpc"}, "f": {"kind": "flows", "load": "90%"}}}}'
     _tell_drawn(
         Results([Row({"status": "finished", "seed": 7, "offered_load": drawn, "settings_json": shown})])
@@ -201,7 +195,7 @@ def test_a_run_is_told_whose_few_flows_are_another_load(
 
 
 @pytest.mark.system
-def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path: Path) -> None:
+def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path):
     capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
     small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
     for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):

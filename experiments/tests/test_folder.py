@@ -42,7 +42,7 @@ def mine(tmp_path: Path) -> Path:
     return own
 
 
-def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: Path, tmp_path: Path) -> None:
+def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine, tmp_path):
     (mine / "claims.py").write_text(CLAIMS)
     (mine / "figures.py").write_text(FIGURES)
     output = tmp_path / "page"
@@ -62,15 +62,13 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: 
         ("lambda results: Checks([], {})", "Not measured: the judge checked nothing."),
     ],
 )
-def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
-    mine: Path, tmp_path: Path, examine: str, told: str
-) -> None:
+def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(mine, tmp_path, examine, told):
     (mine / "claims.py").write_text(CLAIMS.partition("lambda")[0] + f"{examine}),)\n")
     [claim] = gather.family(str(mine), tmp_path).claims
     assert (claim.outcome, claim.measured) == ("not measured", told)
 
 
-def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(mine: Path) -> None:
+def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(mine):
     (mine / "figures.yaml").write_text("own: {title: Mine, caption: Told., cut: 2.5, from_zero: false}")
     figure = Figures(str(mine / "figures.py"))
     made = figure("own", [], y_label="ms")
@@ -79,7 +77,7 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
         figure("other", [])
 
 
-def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_names(mine: Path) -> None:
+def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_names(mine):
     series = "series: {a: {colour: blue}, b: {colour: '#123456'}, c: {colour: ink}}"
     text = f"one: {{title: One, number: passes, positions: {{all: {{}}}}, {series}}}"
     (mine / "figures.yaml").write_text(text)
@@ -97,14 +95,14 @@ def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_na
         draw(runs)
 
 
-def test_a_folder_without_figures_has_those_of_its_points(mine: Path, tmp_path: Path) -> None:
+def test_a_folder_without_figures_has_those_of_its_points(mine, tmp_path):
     family = gather.family(str(mine), tmp_path)
     assert (family.claims, family.draw, family.setup) == ([], points.drawings, setup.Setup())
     (mine / "claims.py").write_text(CLAIMS)
     assert gather.family(str(mine), tmp_path).draw == points.drawings
 
 
-def test_the_python_beside_a_file_of_another_name_is_not_run(mine: Path, tmp_path: Path) -> None:
+def test_the_python_beside_a_file_of_another_name_is_not_run(mine, tmp_path):
     (mine / "claims.py").write_text("raise SystemExit")
     alone = mine / "alone.yaml"
     alone.write_text(EXPERIMENT)
@@ -112,7 +110,7 @@ def test_the_python_beside_a_file_of_another_name_is_not_run(mine: Path, tmp_pat
     assert gather.family(str(alone), tmp_path).claims == []
 
 
-def test_two_folders_have_modules_of_the_same_name(tmp_path: Path) -> None:
+def test_two_folders_have_modules_of_the_same_name(tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "points.py").write_text(f"HERE = {name!r}\n")
@@ -121,7 +119,7 @@ def test_two_folders_have_modules_of_the_same_name(tmp_path: Path) -> None:
     assert [one and one.HERE for one in found] == ["one", "other"]
 
 
-def test_a_setting_is_told_with_the_value_that_the_experiment_has(mine: Path) -> None:
+def test_a_setting_is_told_with_the_value_that_the_experiment_has(mine):
     (mine / setup.FILE).write_text(
         "assumptions: [{what: least RTO, settings: [tcp.min_rto], source: ns-2}]\n"
     )
@@ -129,6 +127,6 @@ def test_a_setting_is_told_with_the_value_that_the_experiment_has(mine: Path) ->
     assert one.sentence() == "Least RTO: `tcp.min_rto: 10ms` (ns-2)."
 
 
-def test_the_pages_order_has_every_experiment_that_ships_once() -> None:
+def test_the_pages_order_has_every_experiment_that_ships_once():
     assert sorted(shipped.in_order()) == shipped.names()
     assert shipped.in_order()[0] == "marking"

@@ -21,7 +21,7 @@ def jobs(one: JobMix, seed: int = 1) -> list[dict[str, Any]]:
     return found
 
 
-def test_core_time_is_that_of_mrperfs_cycles() -> None:
+def test_core_time_is_that_of_mrperfs_cycles():
     one = mix()
     # Terasort: ten JVMs of 4e9 cycles, 640 MB at 40 + 44; a reducer of 4e9 + 1e9 + 6e9, 640 MB at 90.
     assert one.core_seconds("terasort") == pytest.approx((40e9 + 640e6 * 84 + 11e9 + 640e6 * 90) / 2.5e9)
@@ -31,14 +31,14 @@ def test_core_time_is_that_of_mrperfs_cycles() -> None:
 
 
 @pytest.mark.parametrize("load", ["5%", "40%", "55%"])
-def test_as_many_jobs_arrive_as_keep_the_cores_busy(load: str) -> None:
+def test_as_many_jobs_arrive_as_keep_the_cores_busy(load):
     one = mix(load=load, arrivals="600s")
     counts = one.counts(TWO_RACKS)
     work = sum(one.core_seconds(name) * count for name, count in counts.items())
     assert work / (600 * 23 * 4) == pytest.approx(float(one.load), rel=0.05)
 
 
-def test_sizes_are_the_papers() -> None:
+def test_sizes_are_the_papers():
     by_kind = {job["name"].split("_")[0]: job for job in jobs(mix())}
     sizes = {
         kind: (job["input_bytes"], job["shuffle_bytes"], job["output_bytes"]) for kind, job in by_kind.items()
@@ -51,7 +51,7 @@ def test_sizes_are_the_papers() -> None:
     assert {(job["maps"], job["reducers"]) for job in by_kind.values()} == {(10, 1)}
 
 
-def test_a_seed_says_when_what_comes() -> None:
+def test_a_seed_says_when_what_comes():
     one = mix(arrivals="300s")
     first, again, other = jobs(one, 1), jobs(one, 1), jobs(one, 2)
     assert first == again
@@ -63,11 +63,11 @@ def test_a_seed_says_when_what_comes() -> None:
     assert len({job["name"] for job in first}) == len(first)
 
 
-def test_shares_choose_the_kinds() -> None:
+def test_shares_choose_the_kinds():
     counts = mix(shares={"terasort": 2, "search": 1, "index": 0}, arrivals="600s").counts(TWO_RACKS)
     assert set(counts) == {"terasort", "search"}
     assert counts["terasort"] == pytest.approx(2 * counts["search"], abs=1)
 
 
-def test_even_the_smallest_load_is_a_job() -> None:
+def test_even_the_smallest_load_is_a_job():
     assert mix(load="0.001%").counts(TWO_RACKS) == {"terasort": 1, "search": 1, "index": 1}

@@ -27,7 +27,7 @@ LARGE = {"setup_chasing"}
     "name",
     [pytest.param(name, marks=pytest.mark.nightly if name in LARGE else ()) for name in shipped.names()],
 )
-def test_the_quickest_point_gives_the_published_numbers(name: str) -> None:
+def test_the_quickest_point_gives_the_published_numbers(name):
     published = store.load(DATA / f"{name}-quick").finished
     row = min(published, key=lambda one: (one.whole("p4_passes"), one.text("run_id")))
     points = expand(load(shipped.folder() / name), versions(), quick=True, seeds=[row.seed])

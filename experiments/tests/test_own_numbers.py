@@ -54,7 +54,7 @@ def eeon(*words: str) -> Result:
     return done
 
 
-def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
+def test_show_has_a_row_for_each_point_with_mean_and_spread(mine):
     lines = eeon("show", str(mine)).stdout.splitlines()
     there = lines[lines.index("from out/experiments/tiny:") :]
     assert there[1].split() == ["queue", "transport", "seeds", "runtime", "seconds"]
@@ -65,7 +65,7 @@ def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "report"])
-def test_rows_of_another_engine_are_named_unless_they_are_published(mine: Path, command: str) -> None:
+def test_rows_of_another_engine_are_named_unless_they_are_published(mine, command):
     told = "out/experiments/tiny: 8 rows of another program or engine; `eeon experiment run` repeats them\n"
     assert told not in eeon(command, str(mine)).stderr
     Path("out/experiments/tiny", store.RUNS).mkdir()
@@ -73,7 +73,7 @@ def test_rows_of_another_engine_are_named_unless_they_are_published(mine: Path, 
 
 
 @pytest.mark.parametrize("command", ["show", "report"])
-def test_results_of_another_experiment_are_not_shown_as_ones_own(mine: Path, command: str) -> None:
+def test_results_of_another_experiment_are_not_shown_as_ones_own(mine, command):
     mine.write_text(mine.read_text().replace("name: tiny", "name: huge"))
     (mine.parent / "out" / "experiments" / "tiny").rename(mine.parent / "out" / "experiments" / "huge")
     refused = CliRunner().invoke(experiment, [command, str(mine)])
@@ -81,14 +81,14 @@ def test_results_of_another_experiment_are_not_shown_as_ones_own(mine: Path, com
     assert refused.exit_code == 1 and told in refused.output
 
 
-def test_a_column_that_is_asked_for_is_shown_and_a_mistyped_one_has_a_neighbour(mine: Path) -> None:
+def test_a_column_that_is_asked_for_is_shown_and_a_mistyped_one_has_a_neighbour(mine):
     told = eeon("show", str(mine), "--column", "energy_used_joules").stdout
     assert "energy used joules" in told and "500" in told
     refused = CliRunner().invoke(experiment, ["show", str(mine), "--column", "timeout"])
     assert refused.exit_code == 1 and "did you mean timeouts?" in refused.output
 
 
-def test_csv_has_every_number_with_lowest_and_highest(mine: Path, tmp_path: Path) -> None:
+def test_csv_has_every_number_with_lowest_and_highest(mine, tmp_path):
     eeon("show", str(mine), "--csv", "points.csv")
     first, *_ = csv.DictReader((tmp_path / "points.csv").read_text().splitlines())
     assert (first["queue"], first["transport"], first["seeds"]) == ("drop_tail", "newreno", "2")
@@ -100,7 +100,7 @@ def test_csv_has_every_number_with_lowest_and_highest(mine: Path, tmp_path: Path
     assert head == ["queue", "transport", "seeds", *columns]
 
 
-def test_json_of_show_has_the_numbers(mine: Path) -> None:
+def test_json_of_show_has_the_numbers(mine):
     told = json.loads(eeon("show", str(mine), "--json").stdout)
     assert told["numbers"][0]["axes"] == {"queue": "drop_tail", "transport": "newreno"}
     assert told["numbers"][0]["numbers"]["runtime_seconds"] == {"mean": 12, "low": 10, "high": 14}
@@ -110,8 +110,8 @@ def test_json_of_show_has_the_numbers(mine: Path) -> None:
     "changed", [{}, {"maps: 8": "maps: 9"}, {"maps: 8": "maps: 9", "mark: {": "a_new_name: {"}]
 )
 def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]
-) -> None:
+    tmp_path, monkeypatch, changed
+):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "out" / "experiments" / "tiny"
     kept = store.Store(folder, "tiny", quick=False)
@@ -138,9 +138,7 @@ def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_ow
     assert (f"not used: {left_out}" in told["warnings"]) == is_stale
 
 
-def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_papers(
-    mine: Path, tmp_path: Path
-) -> None:
+def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_papers(mine, tmp_path):
     told = eeon("report", str(mine)).stdout
     assert "0 reproduced" not in told and "no claims" not in told and "12 (10 to 14)" in told
     page = (tmp_path / "out" / "report" / "README.md").read_text().replace("\\_", "_")
@@ -157,7 +155,7 @@ def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_pa
     assert (report / "data" / "tiny" / points.FILE).is_file()
 
 
-def test_a_run_ends_with_its_numbers(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_ends_with_its_numbers(mine, monkeypatch):
     for found, told in (rows(), "12 (10 to 14)"), (rows()[:1], "1 row in elsewhere/"):
         monkeypatch.setattr(Sweep, "run", lambda self, found=found, **how: Results(found))
         done = CliRunner().invoke(run, [str(mine), "-o", "elsewhere"])
@@ -165,7 +163,7 @@ def test_a_run_ends_with_its_numbers(mine: Path, monkeypatch: pytest.MonkeyPatch
         assert told in done.stdout
 
 
-def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out() -> None:
+def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out():
     made = [
         Row(made_runs.row("many", 1, {"size": size, "other": f"o{number}"}))
         for size in ("1", "2")
@@ -177,7 +175,7 @@ def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out
 
 
 @pytest.mark.parametrize("name", ["seed", "self", "metric", "column", "base"])
-def test_an_axis_may_have_any_name(name: str) -> None:
+def test_an_axis_may_have_any_name(name):
     made = [Row(made_runs.row("any", seed, {name: value})) for value in ("1", "2") for seed in (1, 2)]
     [drawn] = points.drawings(Runs(made))
     assert all(value and value.seeds == 2 for value in drawn.panels[0].series[0].values)

@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import made_runs
-import pytest
 from eeon_experiments import store
 from eeon_experiments.results import Row
 
@@ -15,9 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 
 
-def test_the_pages_lines_give_a_mean_for_each_point(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_pages_lines_give_a_mean_for_each_point(tmp_path, monkeypatch, capsys):
     [named] = re.findall(r'"(\S+)/rows.csv.xz"', LINES)
     (tmp_path / named).mkdir(parents=True)
     axes = {"buffer": "shallow", "queue": "mark_20"}
@@ -31,7 +28,7 @@ def test_the_pages_lines_give_a_mean_for_each_point(
     assert capsys.readouterr().out.splitlines()[-1].split() == ["shallow", "mark_20", "12.0", "10.0", "14.0"]
 
 
-def test_every_extra_of_the_package_of_all_is_on_the_page_with_its_weight() -> None:
+def test_every_extra_of_the_package_of_all_is_on_the_page_with_its_weight():
     package = tomllib.loads((ROOT / "release" / "eeon" / "pyproject.toml").read_text())
     page = (ROOT / "docs" / "run" / "install.md").read_text()
     extras = package["project"]["optional-dependencies"]

@@ -1,7 +1,5 @@
 """Phases and QCN in an experiment's file: the engine's input, refusals, and runs."""
 
-from pathlib import Path
-
 import pytest
 from eeon_experiments.fabric import spec_of
 from eeon_experiments.run import run_one
@@ -10,7 +8,7 @@ from eeon_experiments.workloads.phases import Step
 from made_experiments import TEXTS, points
 
 
-def test_a_torus_has_six_neighbours_in_three_dimensions() -> None:
+def test_a_torus_has_six_neighbours_in_three_dimensions():
     step = Step.model_validate({"pattern": "torus", "size": "1KB", "grid": [4, 4, 4]})
     messages = set(step.messages(64))
     assert len(messages) == 64 * 6 == step.count(64)
@@ -26,9 +24,7 @@ NOTIFIED = TEXTS["with DCQCN"]
 @pytest.mark.parametrize(
     ("settings", "limit", "messages"), [(CONGESTED, "qcn", "cnms"), (NOTIFIED, "dcqcn", "cnps")]
 )
-def test_hosts_obey_congestion_messages_only_where_told(
-    tmp_path: Path, settings: str, limit: str, messages: str
-) -> None:
+def test_hosts_obey_congestion_messages_only_where_told(tmp_path, settings, limit, messages):
     text = TWO_SENDERS.format(settings=settings, limit=limit)
     obeying, ignoring = points(tmp_path, text, versions=versions())
     nics = [one["nic"] for one in spec_of(*obeying.run.parts(), seed=1)["hosts"]]

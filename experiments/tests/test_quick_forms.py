@@ -40,7 +40,7 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return name, store.load(output)
 
 
-def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: tuple[str, Results]) -> None:
+def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick):
     name, results = quick
     judgments = {claim.id: claim.judgment(results) for claim in folder.claims(shipped.folder() / name)}
     unmeasured = {
@@ -51,7 +51,7 @@ def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: t
     assert not lost
 
 
-def test_no_run_fails_reorders_or_sends_to_a_sleeping_link(quick: tuple[str, Results]) -> None:
+def test_no_run_fails_reorders_or_sends_to_a_sleeping_link(quick):
     _, results = quick
     assert not results.failed
     for row in results.finished:
@@ -60,7 +60,7 @@ def test_no_run_fails_reorders_or_sends_to_a_sleeping_link(quick: tuple[str, Res
         assert row.energy_used_joules <= row.energy_legacy_joules * (1 + 1e-9)
 
 
-def test_a_marking_threshold_drops_nothing_early(quick: tuple[str, Results]) -> None:
+def test_a_marking_threshold_drops_nothing_early(quick):
     _, results = quick
     for row in results.finished:
         if (row.axes.get("queue") or "").startswith(("threshold_", "mark_")):

@@ -67,7 +67,7 @@ def whole() -> list[Family]:
     return [family(name, rows(name, (1, 2))) for name in ("marking", "eee_ecn")]
 
 
-def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole: list[Family]) -> None:
+def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole):
     claims = [replace(whole[0].claims[0], numbers={"rise": float("nan"), "low": 1.5})]
     document = output.summary([replace(whole[0], claims=claims)])
     document = json.loads(json.dumps(document, allow_nan=False))
@@ -76,7 +76,7 @@ def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_nothing_measured_is_said_on_the_page(name: str) -> None:
+def test_nothing_measured_is_said_on_the_page(name):
     page = output.pages([family(name, [])], "x")["README.md"]
     assert f"no finished runs of `{name}`" in page
     assert "![" not in page
@@ -84,7 +84,7 @@ def test_nothing_measured_is_said_on_the_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["aqm", "eee", "threshold"])
-def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(name: str) -> None:
+def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(name):
     found = rows(name, (1,))[::2]
     for row in found[::3]:
         row["runtime_seconds"] = None
@@ -95,7 +95,7 @@ def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(nam
     assert "nan" not in page.lower().replace("reported", "")
 
 
-def test_failed_and_refused_and_missing_runs_are_named() -> None:
+def test_failed_and_refused_and_missing_runs_are_named():
     failed = {"status": "failed", "error": "time limit of 3600 s: 3 maps unfinished", "seed": 7}
     made = family(
         "eee_ecn",
@@ -109,7 +109,7 @@ def test_failed_and_refused_and_missing_runs_are_named() -> None:
     assert re.search(r"Not run of \d+ planned: buffer deep, queue red\\_4ms, seed 1", page)
 
 
-def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
+def test_two_runs_of_one_seed_at_one_point_are_not_averaged():
     found = rows("eee_ecn", (1,)) + [
         {**row, "axis_host": "fast"} for row in rows("eee_ecn", (1,)) if row["axis_eee"] == "off"
     ]
@@ -118,7 +118,7 @@ def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
     assert "several runs of seed 1" in page
 
 
-def test_figures_that_fail_are_named_on_the_page_and_do_not_prevent_it() -> None:
+def test_figures_that_fail_are_named_on_the_page_and_do_not_prevent_it():
     def broken(runs: Runs) -> list[Drawing]:
         raise AttributeError("no such column")
 
@@ -145,14 +145,14 @@ def hostile() -> Family:
     )
 
 
-def test_hostile_text_stays_text_in_html() -> None:
+def test_hostile_text_stays_text_in_html():
     page = WebPage(output.web_page([hostile()], "x"))
     assert page.open == []
     assert page.seen["script"] == 0
     assert page.fetched == []
 
 
-def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[Family]) -> None:
+def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole):
     text = output.web_page([replace(whole[1], claims=whole[0].claims)], "eeon experiment report")
     page = WebPage(text)
     assert page.open == []
@@ -164,7 +164,7 @@ def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[
     assert "<metadata>" not in text
 
 
-def test_hostile_text_stays_text_in_markdown() -> None:
+def test_hostile_text_stays_text_in_markdown():
     page = output.pages([hostile()], "x")["README.md"]
     rendered = MarkdownIt("commonmark").enable("table").render(page)
     assert "<script" not in rendered
@@ -175,7 +175,7 @@ def test_hostile_text_stays_text_in_markdown() -> None:
     assert [row.count("<td>") for row in found] == [3, 3]
 
 
-def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> None:
+def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made():
     found = [row for row in rows("marking", (1,)) if row["axis_queue"] in ("drop_tail", "red_100us")]
     for row in found:
         if row["axis_queue"] == "red_100us" and row["axis_buffer"] == "deep":
@@ -184,7 +184,7 @@ def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> N
     assert svg.document(draw(drawn["marking-drops-ecn"])).count(">none<") == 1
 
 
-def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis() -> None:
+def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis():
     def drawing(*means: float) -> Drawing:
         values = [Spread(mean, mean, mean, 1) for mean in means]
         panel = Panel("shallow", ["2 ms", "1 ms", "100 µs"], [Series("RED", values, svg.INK)])
@@ -202,7 +202,7 @@ def _bars(title: str, value: Spread | None, *rules: Rule) -> Panel:
     return Panel(title, ["2 ms"], [Series("RED", [value], svg.INK)], "bars", rules)
 
 
-def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so() -> None:
+def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so():
     panels = [_bars("shallow", Spread(1.5, 1.4, 1.6, 3)), _bars("deep", None)]
     drawing = Drawing("some", "Some", "", "A caption.", "", "", panels)
     assert [axis.get_title("left") for axis in draw(drawing).axes] == ["shallow"]
@@ -210,7 +210,7 @@ def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so() -> None
     assert "Not measured, and not drawn: deep." in output.pages([whole], "x")["README.md"].replace("\n", " ")
 
 
-def test_a_line_joins_points_of_as_many_seeds() -> None:
+def test_a_line_joins_points_of_as_many_seeds():
     of_one, of_three = (Spread(1.0, 1.0, 1.0, seeds) for seeds in (1, 3))
     series = Series("ecn", (of_one, of_one, of_three, of_three), "black")
     panel = Panel("shallow", ("a", "b", "c", "d"), (series,))
@@ -219,7 +219,7 @@ def test_a_line_joins_points_of_as_many_seeds() -> None:
     assert [list(line.get_xdata()) for line in marked] == [[0, 1], [2, 3]]
 
 
-def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> None:
+def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend():
     panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
     [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
     assert 1.35 in [line.get_ydata()[0] for line in axis.get_lines()]
@@ -231,7 +231,7 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
 
 
 @pytest.mark.parametrize(("parts_of_quick", "told"), [(2, "(1 of 4, worse)"), (1, "(1 of 4)")])
-def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick: int, told: str) -> None:
+def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick, told):
     there = Elsewhere("differs", "", {}, 1, 4, words="five fetches", experiment="setup-quick", seeds=[4])
     [claim] = judged((made("M2", holding(False)),), Results([]), {})
     quick = Judgment("differs", "", {}, parts_of_quick, 4)

@@ -58,7 +58,7 @@ def keep(results: Path, made: list[dict[str, Any]]) -> None:
     made_runs.keep(results / "eee_ecn", "eee_ecn", [Row(row) for row in made], AXES)
 
 
-def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
+def test_a_family_is_read_from_its_files(folders):
     _, results = folders
     failed = {"status": "failed", "error": "time limit of 60 s"}
     made = rows("eee_ecn", (1,))
@@ -85,21 +85,19 @@ def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
     assert family.claims[0].finding.reason == "Ports are idle."
 
 
-def test_without_results_a_family_has_no_runs_and_no_failure(folders: tuple[Path, Path]) -> None:
+def test_without_results_a_family_has_no_runs_and_no_failure(folders):
     family = gather.family("eee_ecn", folders[1])
     assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": False})
 
 
-def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path: Path) -> None:
+def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path):
     for form, is_quick in (("", False), (families.QUICK, True)):
         family = gather.family("eee_ecn", tmp_path, form)
         points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
         assert (family.quick, family.planned) == (is_quick, len(points))
 
 
-def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(folders, tmp_path):
     keep(folders[1], rows("eee_ecn", (1,)))
     output, again, html = tmp_path / "page", tmp_path / "again", tmp_path / "page.html"
     words = ["--results", str(folders[1]), "-o", str(output), "--html", str(html)]
@@ -122,8 +120,8 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
 
 
 def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    folders, tmp_path, monkeypatch
+):
     keep(folders[1], rows("eee_ecn", (1,)))
     committed = tmp_path / "docs" / "results" / "README.md"
     committed.parent.mkdir(parents=True)
@@ -135,9 +133,7 @@ def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one
     assert (tmp_path / "out" / "report" / "README.md").is_file()
 
 
-def test_the_quick_form_has_its_own_folder_and_is_called_so(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_quick_form_has_its_own_folder_and_is_called_so(folders, tmp_path):
     keep(folders[1], rows("eee_ecn", (1,)))
     output = tmp_path / "page"
     words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
@@ -152,7 +148,7 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     assert (output / "data" / "eee_ecn-quick" / "rows.csv.xz").is_file()
 
 
-def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:
+def test_values_of_which_every_point_is_missing_stand_for_their_points():
     planned = [{"queue": queue, "seed": seed} for queue in ("red", "codel") for seed in ("4", "5", "6")]
     missing = [one for one in planned if one["seed"] == "6" or one == {"queue": "red", "seed": "5"}]
     assert list(gather._in_words(missing, planned)) == ["all 2 of seed 6", "queue red, seed 5"]

@@ -44,7 +44,7 @@ def page() -> Page:
     return Page(RESULTS, [gather.family(name, DATA) for name in claims["experiments"]])
 
 
-def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> None:
+def test_pages_are_what_their_data_give_and_there_are_no_others(page):
     # A rebuild may use other versions of the drawing packages.
     def without_versions(text: str) -> str:
         return re.sub(r"^\* Drawn with [^*]*", "", text, flags=re.MULTILINE)
@@ -56,14 +56,14 @@ def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> N
         assert without_versions(text) == without_versions(written), f"{name}: run `{page.command}`"
 
 
-def test_the_first_page_prints_on_five_sheets(page: Page) -> None:
+def test_the_first_page_prints_on_five_sheets(page):
     # 60 lines of 100 characters per sheet; a table counts as text, a link as its words.
     words = re.sub(r"\]\([^)]*\)", "]", page.text)
     lines = sum(max(1, -(-len(line) // 100)) for line in words.splitlines())
     assert lines <= 5 * 60
 
 
-def test_the_projects_readme_has_numbers_of_the_findings() -> None:
+def test_the_projects_readme_has_numbers_of_the_findings():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     told = readme.split("## What came out")[1]
     findings = (RESULTS / output.PAGE).read_text(encoding="utf-8").split("## Claims")[0]
@@ -75,12 +75,12 @@ def test_the_projects_readme_has_numbers_of_the_findings() -> None:
     assert f"hold {len(claims)} claims" in told
 
 
-def test_the_claims_for_machines_are_what_the_data_give(page: Page) -> None:
+def test_the_claims_for_machines_are_what_the_data_give(page):
     written = (page.folder / output.CLAIMS).read_text(encoding="utf-8")
     assert output.claims_json(page.families) == written, f"run `{page.command}`"
 
 
-def test_the_data_that_a_page_names_are_there(page: Page) -> None:
+def test_the_data_that_a_page_names_are_there(page):
     [named] = re.findall(r"`([^`]*)/rows\.csv\.xz`", page.text)
     for family in page.families:
         folder = page.folder / named.replace("NAME", family.name)
@@ -90,7 +90,7 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
         assert all(there) if family.rows else not any(there)
 
 
-def test_every_figure_that_is_written_about_is_drawn(page: Page) -> None:
+def test_every_figure_that_is_written_about_is_drawn(page):
     for family in page.families:
         folder = shipped.folder() / family.name
         written = captions.Figures(str(folder / "figures.py")).names()
@@ -98,7 +98,7 @@ def test_every_figure_that_is_written_about_is_drawn(page: Page) -> None:
 
 
 @pytest.mark.system
-def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
+def test_every_commit_that_made_published_rows_can_be_checked_out():
     """A reader can follow the recipe: its commit is in this history, and had no uncommitted changes."""
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
@@ -115,7 +115,7 @@ def test_every_commit_that_made_published_rows_can_be_checked_out() -> None:
     assert missing == {}
 
 
-def test_no_data_stand_twice_and_nothing_is_large() -> None:
+def test_no_data_stand_twice_and_nothing_is_large():
     seen: dict[str, Path] = {}
     for path in sorted(path for path in RESULTS.rglob("*") if path.is_file()):
         content = path.read_bytes()
@@ -125,7 +125,7 @@ def test_no_data_stand_twice_and_nothing_is_large() -> None:
 
 
 @pytest.mark.system
-def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -> None:
+def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown():
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"],
         capture_output=True,
@@ -144,7 +144,7 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown() -
     assert shown - pictures == set(), "pages show these, and they are not there"
 
 
-def test_every_experiment_that_was_run_shows_its_numbers(page: Page) -> None:
+def test_every_experiment_that_was_run_shows_its_numbers(page):
     """A page without figures has no numbers from its runs."""
     without = [
         family.name
@@ -154,7 +154,7 @@ def test_every_experiment_that_was_run_shows_its_numbers(page: Page) -> None:
     assert without == []
 
 
-def test_letters_of_figures_can_be_read_on_a_phone() -> None:
+def test_letters_of_figures_can_be_read_on_a_phone():
     """In a picture as wide as a phone of 390 pixels, letters are at least 7.5 pixels high."""
     small = {}
     for path in sorted(RESULTS.rglob("*.svg")):

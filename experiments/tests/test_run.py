@@ -29,7 +29,7 @@ def numbers(folder: Path, text: str = TINY, **axes: str) -> dict[str, Any]:
     return found
 
 
-def test_the_same_run_gives_the_same_numbers_and_every_column(tmp_path: Path) -> None:
+def test_the_same_run_gives_the_same_numbers_and_every_column(tmp_path):
     first, second = (numbers(tmp_path, queue="mark", transport="dctcp") for _ in range(2))
     assert {key: one for key, one in first.items() if key not in OF_THE_MACHINE} == {
         key: one for key, one in second.items() if key not in OF_THE_MACHINE
@@ -39,7 +39,7 @@ def test_the_same_run_gives_the_same_numbers_and_every_column(tmp_path: Path) ->
     assert json.loads(first["settings_json"])["tcp"] == {"algorithm": "dctcp", "min_rto": "10ms"}
 
 
-def test_an_unfinished_run_says_how_many_packets_did_not_arrive(tmp_path: Path) -> None:
+def test_an_unfinished_run_says_how_many_packets_did_not_arrive(tmp_path):
     text = TINY.replace("time_limit: 60s", "time_limit: 30ms\n  faults: [leaf1@0s]")
     error = str(outcome(tmp_path, text).measured["error"])
     found = re.search(
@@ -48,14 +48,14 @@ def test_an_unfinished_run_says_how_many_packets_did_not_arrive(tmp_path: Path) 
     assert found is not None and int(found[1]) >= int(found[2]) > 0, error
 
 
-def test_queue_depths_are_kept_where_asked_for(tmp_path: Path) -> None:
+def test_queue_depths_are_kept_where_asked_for(tmp_path):
     assert outcome(tmp_path).queues is None
     text = TINY.replace("  time_limit: 60s", "  time_limit: 60s\n  queue_samples: true")
     kept = outcome(tmp_path, text).queues
     assert max(max(queue["max_bytes"]) for queue in kept["queues"]) > 10_000
 
 
-def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
+def test_the_command_runs_resumes_and_tells(tmp_path):
     words = [str(write(tmp_path)), "--quick", "--output", str(tmp_path / "out")]
     done = CliRunner().invoke(experiment, ["run", *words, "--workers", "2"])
     assert done.exit_code == 0, done.output
@@ -74,7 +74,7 @@ def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
 SLOWED = r"its sender slowed down [\d,.]+ us later: window from [\d,]+ B to [\d,]+ B"
 
 
-def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
+def test_one_point_is_traced_by_hop(tmp_path):
     words = [str(write(tmp_path)), "--quick", "--pcapng", str(tmp_path / "one.pcapng")]
     many = CliRunner().invoke(experiment, ["trace", *words])
     assert (
@@ -100,7 +100,7 @@ def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
     assert "events more than the limit of 100 are left out" in cut.output
 
 
-def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> None:
+def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path):
     text = TINY.replace("{tcp: {algorithm: dctcp}}", "{time_limit: 30ms, tcp: {algorithm: dctcp}}")
     words = [str(write(tmp_path, text)), "--quick", "--output", str(tmp_path / "out"), "--workers", "1"]
     done = CliRunner().invoke(experiment, ["run", *words])
@@ -114,7 +114,7 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
 HOT = TEXTS["hot spot"]
 
 
-def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path: Path) -> None:
+def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path):
     without, lossless = (numbers(tmp_path, HOT, pfc=pfc) for pfc in ("without", "lossless"))
     for column in ("tail_dropped_data", "retransmitted_segments"):
         assert without[column] > 0 == lossless[column], column
@@ -130,7 +130,7 @@ WITH_DRAWS = INCAST_WITHOUT_DRAWS.replace("[drop_tail]", "[red_ect]").replace("2
 
 
 @pytest.mark.parametrize(("text", "is_told"), [(INCAST_WITHOUT_DRAWS, True), (WITH_DRAWS, False)])
-def test_seeds_that_change_nothing_are_named(tmp_path: Path, text: str, is_told: bool) -> None:
+def test_seeds_that_change_nothing_are_named(tmp_path, text, is_told):
     path = write(tmp_path, text)
     told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output

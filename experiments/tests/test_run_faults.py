@@ -1,7 +1,6 @@
 """Failing links in an experiment: the engine's input, and a run's report of them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ def with_faults(text: str) -> str:
     return TINY.replace("  config: drop_tail", f"  faults: [{text}]\n  config: drop_tail")
 
 
-def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path) -> None:
+def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path):
     texts = (TINY, with_faults("spine1@5ms"), with_faults('"leaf1:3@5ms-20ms"'))
     runs = [points(tmp_path, text)[0].run for text in texts]
     assert len({run.id for run in runs}) == 3
@@ -30,7 +29,7 @@ def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path
 
 
 @pytest.mark.system
-def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_path: Path) -> None:
+def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_path):
     found: list[Mapping[str, Any]] = []  # columns of a row are of several types
     for text in (TINY, with_faults("h1@5ms-305ms")):
         run = points(tmp_path, text, quick=True, versions=versions())[0].run
@@ -43,9 +42,7 @@ def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_pa
 
 
 @pytest.mark.system
-def test_transfers_over_a_link_that_stays_down_are_given_up_and_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_transfers_over_a_link_that_stays_down_are_given_up_and_told(tmp_path, capsys):
     text = with_faults("h2@0ms").replace("kind: mapreduce", "kind: incast\n        client: h1\n")
     head, _, tail = text.partition("        heartbeat")
     servers = "        servers: [h2, h3]\n        size_per_server: 10KB\n"

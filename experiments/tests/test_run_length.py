@@ -46,7 +46,7 @@ def times(settings: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", shipped.names())
-def test_a_run_is_longer_than_ten_of_its_longest_timer_or_its_page_says_so(name: str) -> None:
+def test_a_run_is_longer_than_ten_of_its_longest_timer_or_its_page_says_so(name):
     short: set[str] = set()
     for row in store.load(DATA / name).finished:
         found = list(times(json.loads(row.text("settings_json"))))

@@ -1,7 +1,6 @@
 """`eeon experiment run`, stopped by its user."""
 
 import json
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -21,14 +20,14 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sweep, "run", Mock(side_effect=KeyboardInterrupt))
 
 
-def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path) -> None:
+def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path):
     words = ["experiment", "run", str(write(tmp_path, TINY)), "-o", str(tmp_path / "results")]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 130
     assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr
 
 
-def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_show(tmp_path: Path) -> None:
+def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_show(tmp_path):
     mine, folder = write(tmp_path, TINY), tmp_path / "results"
     kept = Store(folder, "tiny", quick=False)
     kept.claim()

@@ -35,7 +35,7 @@ def kept(folder: Path, found: list[Point], versions: Versions = VERSIONS) -> Sto
     return results
 
 
-def test_what_was_written_is_read_back_with_axes_and_types(tmp_path: Path) -> None:
+def test_what_was_written_is_read_back_with_axes_and_types(tmp_path):
     found = points(tmp_path)
     kept(tmp_path, found).collect(found, VERSIONS)
     loaded = store.load(tmp_path / "results")
@@ -46,7 +46,7 @@ def test_what_was_written_is_read_back_with_axes_and_types(tmp_path: Path) -> No
     assert list(row) == [one.name for one in columns.columns(["queue", "transport"])]
 
 
-def test_means_and_spreads_are_over_seeds(tmp_path: Path) -> None:
+def test_means_and_spreads_are_over_seeds(tmp_path):
     found = points(tmp_path)
     results = kept(tmp_path, found).collect(found, VERSIONS)
     assert results.mean("runtime_seconds", queue="mark", transport="dctcp") == 11.5
@@ -60,7 +60,7 @@ def test_means_and_spreads_are_over_seeds(tmp_path: Path) -> None:
             ask("runtime_second")
 
 
-def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:
+def test_a_failed_run_is_a_row_without_numbers(tmp_path):
     found = points(tmp_path)
     results = kept(tmp_path, found)
     results.write(outcome(found[0], status="failed", error="it broke", runtime_seconds=None))
@@ -70,7 +70,7 @@ def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:
     assert rows.values("runtime_seconds", queue="drop_tail", transport="newreno") == [12.0]
 
 
-def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path) -> None:
+def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path):
     found = points(tmp_path)
     results = kept(tmp_path, found)
     rows = results.collect(found, VERSIONS).rows
@@ -85,14 +85,14 @@ def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path)
     ]
 
 
-def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
+def test_results_of_other_settings_are_left_aside(tmp_path):
     kept(tmp_path, points(tmp_path, TINY.replace("maps: 8", "maps: 9")))
     rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS)
     assert rows.rows == []
     assert rows.refused == ["8 results of settings that the file does not have now"]
 
 
-def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Path) -> None:
+def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path):
     found = points(tmp_path)
     results = kept(tmp_path, [])
     entries = [found[0].run.entries, "0" * 64, None]
@@ -107,9 +107,7 @@ def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Pa
     assert found[1].run.id in [run.id for run in state.missing]
 
 
-def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(tmp_path, monkeypatch):
     before = points(tmp_path)[0].run
     monkeypatch.setattr(Router, "admitted", lambda router, switch: [])
     after = points(tmp_path)[0].run
@@ -126,9 +124,7 @@ def published(folder: Path, found: list[Point]) -> Path:
 
 # Outside a repository, the commit is empty.
 @pytest.mark.parametrize("commit", [COMMIT, Commit("", False)])
-def test_rows_stand_in_for_files_that_are_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: Commit
-) -> None:
+def test_rows_stand_in_for_files_that_are_not_there(tmp_path, monkeypatch, commit):
     monkeypatch.setitem(globals(), "COMMIT", commit)
     found = points(tmp_path)
     folder = published(tmp_path, found)
@@ -144,7 +140,7 @@ def test_rows_stand_in_for_files_that_are_not_there(
     assert (folder / store.ROWS).read_bytes() == before
 
 
-def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp_path: Path) -> None:
+def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp_path):
     folder = published(tmp_path, points(tmp_path))
     newer = Versions(VERSIONS.program, "0" * 64)
     results = Store(folder, "tiny", quick=False)
@@ -156,14 +152,14 @@ def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp
     assert len(Store(folder, "tiny", quick=False).collect(found, VERSIONS).rows) == len(found)
 
 
-def test_a_folder_belongs_to_one_experiment_in_one_form(tmp_path: Path) -> None:
+def test_a_folder_belongs_to_one_experiment_in_one_form(tmp_path):
     kept(tmp_path, points(tmp_path))
     for name, quick in (("other", False), ("tiny", True)):
         with pytest.raises(InputError, match=r"holds results of tiny, the full form, not of"):
             Store(tmp_path / "results", name, quick).claim()
 
 
-def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path):
     found = points(tmp_path)
     results = kept(tmp_path, found)
     path = tmp_path / "results" / "runs" / f"{found[0].run.id}.json"
@@ -183,7 +179,7 @@ def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     assert len(results.collect(found, VERSIONS).rows) == 7
 
 
-def test_a_folder_without_results_says_how_to_make_them(tmp_path: Path) -> None:
+def test_a_folder_without_results_says_how_to_make_them(tmp_path):
     with pytest.raises(InputError, match="`eeon experiment run NAME` makes results"):
         store.load(tmp_path)
 
@@ -200,16 +196,14 @@ def table(text: str) -> bytes:
         (lzma.compress(b"\xff\xfe"), "is not a table of results"),
     ],
 )
-def test_rows_that_are_no_table_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_rows_that_are_no_table_are_refused(tmp_path, content, message):
     kept(tmp_path, [])
     (tmp_path / "results" / store.ROWS).write_bytes(content)
     with pytest.raises(InputError, match=message):
         store.load(tmp_path / "results")
 
 
-def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path, monkeypatch):
     kept(tmp_path, [])
     monkeypatch.setattr(store, "_FILE_LIMIT_BYTES", 100_000)
     (tmp_path / "results" / store.ROWS).write_bytes(table("run_id\n" + "a" * 1_000_000))
@@ -217,7 +211,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
         store.load(tmp_path / "results")
 
 
-def test_rows_as_parquet_alone_are_named_and_never_passed_over(tmp_path: Path) -> None:
+def test_rows_as_parquet_alone_are_named_and_never_passed_over(tmp_path):
     folder = kept(tmp_path, points(tmp_path)).folder
     (folder / "rows.parquet").write_bytes(b"PAR1")
     results = Store(folder, "tiny", quick=False)
@@ -229,7 +223,7 @@ def test_rows_as_parquet_alone_are_named_and_never_passed_over(tmp_path: Path) -
     assert len(results.collect(points(tmp_path), VERSIONS).rows) == 8
 
 
-def test_a_value_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_value_is_read_back_as_it_was_written(tmp_path):
     found = points(tmp_path)[:1]
     written = {
         "error": 'says "no",\nthen\r\u00fc',
@@ -250,7 +244,7 @@ def test_a_value_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_bytes(b"old")
 
@@ -265,7 +259,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_manifest_says_whose_results_these_are(tmp_path: Path) -> None:
+def test_the_manifest_says_whose_results_these_are(tmp_path):
     found = points(tmp_path)
     kept(tmp_path, found).collect(found, VERSIONS)
     manifest = json.loads((tmp_path / "results" / store.MANIFEST).read_text())

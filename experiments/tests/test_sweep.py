@@ -45,9 +45,7 @@ def sweep(folder: Path, text: str = TINY, **selection: Any) -> Sweep:
     return Sweep(experiment, folder / "results", made_work.VERSIONS, **selection)
 
 
-def test_ctrl_c_while_a_worker_starts_is_heard_when_it_has_started_and_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_a_worker_starts_is_heard_when_it_has_started_and_ends_it(tmp_path, monkeypatch):
     started: list[SpawnProcess] = []
     start = SpawnProcess.start
 
@@ -77,7 +75,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
+def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path):
     seen: list[int] = []
     folder = tmp_path / "results"
     results = sweep(tmp_path).run(
@@ -90,7 +88,7 @@ def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) ->
     assert len(store.load(tmp_path / "results").rows) == 8
 
 
-def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path) -> None:
+def test_what_is_finished_is_not_run_again(tmp_path, known_versions):
     sweep(tmp_path).run(count=2, work=made_work.noted)
     for path in known_versions.iterdir():
         path.unlink()
@@ -99,7 +97,7 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path)
     assert list(known_versions.iterdir()) == []
 
 
-def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path: Path) -> None:
+def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path):
     assert sweep(tmp_path).estimate() is None
     seed_one = sweep(tmp_path, seeds=[1])
     seed_one.run(count=2, work=made_work.weighed)
@@ -113,7 +111,7 @@ def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path:
     assert 0 < less.cpu_seconds < left.cpu_seconds
 
 
-def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -> None:
+def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path):
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_fails)
     assert [row.error for row in results.failed] == ["seed 2 is not liked"] * 4
     state = sweep(tmp_path).state()
@@ -122,7 +120,7 @@ def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -
     assert len(results.finished) == 8
 
 
-def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path):
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_is_killed)
     assert sorted(row.seed for row in results.finished) == [1] * 4
     assert {row.error for row in results.failed} == {
@@ -131,7 +129,7 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
     assert len(sweep(tmp_path).run(count=2, work=made_work.at_once).finished) == 8
 
 
-def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path):
     runs = [point.run for point in sweep(tmp_path).points]
     with closing(pool(made_work.at_once, 1)) as kept:
         [first] = kept.run(runs[:1])
@@ -144,9 +142,7 @@ def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path)
         assert all(one.finished for one in kept.run(runs))
 
 
-def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(tmp_path, monkeypatch):
     runs = [point.run for point in sweep(tmp_path).points]
     with closing(pool(made_work.at_once, 1)) as kept:
         list(kept.run(runs[:1]))
@@ -181,8 +177,8 @@ def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("how", ["kill -9 of the parent", "Ctrl-C"])
 def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_process(
-    tmp_path: Path, known_versions: Path, how: str
-) -> None:
+    tmp_path, known_versions, how
+):
     process = _sweep_in_a_process(tmp_path)
     runs = tmp_path / "results" / "runs"
     until(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) == 2)
@@ -201,7 +197,7 @@ def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_proces
     assert len(resumed.run(count=2, work=made_work.at_once).finished) == 8
 
 
-def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None:
+def test_only_and_seeds_select_points_and_results_add_up(tmp_path):
     first = sweep(tmp_path, only={"queue": ["mark"], "transport": ["dctcp"]})
     assert len(first.run(work=made_work.at_once).rows) == 2
     second = sweep(tmp_path, seeds=[9], only={"queue": ["mark"]})
@@ -214,14 +210,14 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
     ]
 
 
-def test_a_seed_that_is_not_selected_stops_no_run(tmp_path: Path) -> None:
+def test_a_seed_that_is_not_selected_stops_no_run(tmp_path):
     flows = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
     with_an_empty_seed = flows.replace("duration: 1s", "duration: 220ms").replace("[1]", "[2, 1]")
     only_one = sweep(tmp_path, with_an_empty_seed, seeds=[1])
     assert [row.seed for row in only_one.run(work=made_work.at_once).rows] == [1]
 
 
-def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dask_cluster_gives_the_same_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
@@ -237,7 +233,7 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
     ]
 
 
-def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
+def test_a_dask_scheduler_that_is_lost_is_named(tmp_path):
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(UnavailableError, match=f"--dask: {address}: the scheduler was lost"):
@@ -246,7 +242,7 @@ def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
             )
 
 
-def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dask_cluster_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("eeon_experiments.dask_workers._CONNECT_SECONDS", 1)
     with pytest.raises(InputError, match=r"--dask: tcp://127\.0\.0\.1:9: no scheduler"):
         sweep(tmp_path).run(dask="tcp://127.0.0.1:9", work=made_work.at_once)

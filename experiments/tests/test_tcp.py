@@ -6,11 +6,11 @@ from eeon_engine import TCP_NAMES
 from eeon_experiments.tcp import Tcp
 
 
-def test_the_algorithms_are_those_of_the_engine() -> None:
+def test_the_algorithms_are_those_of_the_engine():
     assert set(get_args(Tcp.model_fields["algorithm"].annotation)) == set(TCP_NAMES)
 
 
-def test_a_time_in_users_units_is_the_engines_in_picoseconds() -> None:
+def test_a_time_in_users_units_is_the_engines_in_picoseconds():
     times = [name for name, field in Tcp.model_fields.items() if "Duration" in str(field.annotation)]
     assert {"max_ack_delay", "tsq"} < {*times}
     found = Tcp.model_validate(dict.fromkeys(times, "3us")).engine()

@@ -92,7 +92,7 @@ def refusal(folder: Path, text: str) -> str:
     return str(error.value)
 
 
-def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
+def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path):
     answer = tuned(tmp_path, FILE, valley)
     assert answer.recommended == answer.best.name
     threshold = str(answer.best.setting["threshold"])
@@ -107,7 +107,7 @@ def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configurat
     assert words.sentences(answer)[0].startswith("Recommended: threshold 28.1KB. +5")
 
 
-def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is_kept(tmp_path: Path) -> None:
+def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is_kept(tmp_path):
     answer = tuned(tmp_path, FILE, lambda run, threshold, buffer: {"runtime_seconds": 1.0 + run.seed / 100})
     said = words.sentences(answer)
     assert said[0].startswith("Nothing beats the baseline here by more than 1 %")
@@ -116,7 +116,7 @@ def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is
     assert configs.from_text(words.configuration(answer)).profiles.queue["fabric"].aqm.mode == "drop_tail"
 
 
-def test_warnings_about_the_best_setting_and_the_baseline_are_part_of_the_answer(tmp_path: Path) -> None:
+def test_warnings_about_the_best_setting_and_the_baseline_are_part_of_the_answer(tmp_path):
     text = FILE.replace("from: 1.5KB, to: 150KB", "from: 400KB, to: 900KB")
     assert text != FILE
     answer = tuned(tmp_path, text, valley)
@@ -130,7 +130,7 @@ def test_warnings_about_the_best_setting_and_the_baseline_are_part_of_the_answer
     assert any(one.startswith("the baseline: ") for one in kept.warnings)
 
 
-def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:
+def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path):
     def noisy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         return {"runtime_seconds": 1.0 if not threshold or run.seed == 1 else (0.7, 1.3, 0.9)[run.seed % 3]}
 
@@ -140,7 +140,7 @@ def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
+def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path):
     class Stop(Exception):
         pass
 
@@ -162,7 +162,7 @@ def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path
     assert anew.replace("/anew/", "/") == json.dumps(words.as_values(resumed))
 
 
-def test_no_setting_is_asked_for_twice_and_a_small_space_is_gone_through(tmp_path: Path) -> None:
+def test_no_setting_is_asked_for_twice_and_a_small_space_is_gone_through(tmp_path):
     space = files.load(write(tmp_path)).space
     search = Search(space, 1, 1, most=5)
     seen = []
@@ -173,17 +173,17 @@ def test_no_setting_is_asked_for_twice_and_a_small_space_is_gone_through(tmp_pat
     assert len(seen) == len(set(seen)) == space.size() == 12
 
 
-def test_the_budget_counts_every_run_of_the_search(tmp_path: Path) -> None:
+def test_the_budget_counts_every_run_of_the_search(tmp_path):
     answer = tuned(tmp_path, TWO_KNOBS.replace("runs: 30", "runs: 20"), valley)
     assert answer.search_runs == 20 and len(answer.tried) == 19
 
 
-def test_minutes_of_processor_time_end_a_search(tmp_path: Path) -> None:
+def test_minutes_of_processor_time_end_a_search(tmp_path):
     answer = tuned(tmp_path, TWO_KNOBS.replace("{runs: 30}", "{minutes: 0.1}"), valley)
     assert answer.search_runs == 9  # the baseline, and rounds of four until six seconds are used
 
 
-def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path: Path) -> None:
+def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path):
     text = TWO_KNOBS.replace("budget: {runs: 30}", "budget: {runs: 90}\nseeds: [1, 2, 3]")
     answer = tuned(tmp_path, text, valley)
     assert answer.dropped > 0
@@ -191,7 +191,7 @@ def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path: Path) 
     assert "dropped after their first seed" in words.cost(answer)
 
 
-def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Path) -> None:
+def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path):
     ran: dict[bool, list[str]] = {True: [], False: []}
 
     def noted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
@@ -216,7 +216,7 @@ def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path: Pat
     assert answer.best.setting["threshold"] == "28.1KB"
 
 
-def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) -> None:
+def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path):
     def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         return valley(run, threshold, buffer) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
 
@@ -228,7 +228,7 @@ def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) 
         tuned(tmp_path, nowhere, valley)
 
 
-def test_a_run_without_the_number_of_a_limit_breaks_it(tmp_path: Path) -> None:
+def test_a_run_without_the_number_of_a_limit_breaks_it(tmp_path):
     limits = "{at_most: 10, at_least: 1, above_baseline: 0%, below_baseline: 0%}"
     file = files.load(write(tmp_path, f"{FILE}limits: {{slowdown_p99: {limits}}}\n")).file
     known, unknown = (
@@ -239,14 +239,14 @@ def test_a_run_without_the_number_of_a_limit_breaks_it(tmp_path: Path) -> None:
     assert list(scale.broken(unknown, [1]).values()) == [math.inf] * 4
 
 
-def test_a_rule_that_does_as_well_is_named(tmp_path: Path) -> None:
+def test_a_rule_that_does_as_well_is_named(tmp_path):
     said = words.sentences(tuned(tmp_path, FILE, valley))
     # DCTCP's threshold at 1 Gbps is 30 KB.
     assert any(one.startswith("mark_auto does as well") for one in said)
     assert not any(one.startswith("sonic_azure") for one in said)
 
 
-def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path: Path) -> None:
+def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path):
     assert front({"a": (1, 2), "b": (2, 1), "c": (2, 2), "d": (1, 2)}) == ["a", "b", "d"]
 
     def trade(run: Run, threshold: float, buffer: float) -> dict[str, float]:
@@ -259,7 +259,7 @@ def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path:
     assert "What can be had together" in shown and "http" not in shown.replace("http://www.w3.org", "")
 
 
-def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
+def test_workloads_count_by_their_weights(tmp_path):
     def two(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         has_many = "h4" in json.dumps(run.settings)
         good = threshold > 100e3 if has_many else 0 < threshold < 2e3
@@ -278,7 +278,7 @@ def test_workloads_count_by_their_weights(tmp_path: Path) -> None:
     assert tuned(tmp_path / "other", text + "weights: {many: 3}\n", two).best.setting["threshold"] == "150KB"
 
 
-def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
+def test_a_knob_counts_only_where_its_condition_holds(tmp_path):
     modes = "[{mode: drop_tail}, {mode: mark_threshold}]"
     mode = f"knobs:\n  mode: {{path: profiles.queue.fabric.aqm, choices: {modes}}}\n"
     text = FILE.replace("knobs:\n", mode).replace(
@@ -289,7 +289,7 @@ def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
     assert answer.best.setting == {"mode": {"mode": "mark_threshold"}, "threshold": "28.1KB"}
 
 
-def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path: Path) -> None:
+def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path):
     # DCTCP's threshold at 1 Gbps is 30 KB, which the knob does not have.
     def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         is_rule = threshold == 30_000
@@ -307,7 +307,7 @@ def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(t
     assert limited[0].startswith("Nothing beats the baseline"), "the rule breaks the limit"
 
 
-def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_holds_it(tmp_path: Path) -> None:
+def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_holds_it(tmp_path):
     def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         seconds = 1 + run.seed % 7 / 100 + (run.seed % 2 if not threshold else 0.5)
         return {"runtime_seconds": seconds, "tail_dropped_data": 0 if threshold else 30}
@@ -319,7 +319,7 @@ def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_hold
     assert words.table(answer)[1][0][-1] == "breaks a limit"
 
 
-def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp_path: Path) -> None:
+def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp_path):
     def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         gains = {6_000: 0.5, 30_000: 0.2}  # C x RTT / 7 and DCTCP's: the knob has neither
         gain = gains.get(int(threshold), 0.0)
@@ -329,7 +329,7 @@ def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp
     assert said[0].endswith("Keep what runs, or take c_rtt_7."), said
 
 
-def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_limit(tmp_path: Path) -> None:
+def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_limit(tmp_path):
     def late(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         is_good = 20e3 < threshold < 40e3
         is_lossy = is_good and threshold != 30_000 and run.seed > 100  # only on held-back seeds
@@ -340,7 +340,7 @@ def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_lim
     assert any(re.match(r"mark_auto is .* better than the baseline\.$", one) for one in said), said
 
 
-def test_scanned_values_that_beat_the_best_found_are_named(tmp_path: Path) -> None:
+def test_scanned_values_that_beat_the_best_found_are_named(tmp_path):
     # The search's seed prefers a lower threshold than the held-back seeds.
     def shifted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         off = abs(math.log(threshold / (80e3 if run.seed > 100 else 20e3))) if threshold else 6.0
@@ -352,7 +352,7 @@ def test_scanned_values_that_beat_the_best_found_are_named(tmp_path: Path) -> No
     ) in words.sentences(tuned(tmp_path, FILE, shifted))
 
 
-def test_the_95_percent_interval_is_students() -> None:
+def test_the_95_percent_interval_is_students():
     # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t with two degrees of freedom 4.303.
     found = Difference.of({1: 0.0, 2: 0.0, 3: 0.0}, {1: 1.0, 2: 2.0, 3: 3.0})
     assert found.mean == 2.0
@@ -361,9 +361,7 @@ def test_the_95_percent_interval_is_students() -> None:
     assert flat_range(["worse", "same", "same", "unclear", "worse"], 2) == (1, 3)
 
 
-def test_without_optuna_the_extra_is_named_before_anything_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_optuna_the_extra_is_named_before_anything_runs(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     asked: list[str] = []
     with pytest.raises(UnavailableError, match=r"pip install 'eeon-experiments\[tune\]'"):
@@ -371,7 +369,7 @@ def test_without_optuna_the_extra_is_named_before_anything_runs(
     assert not asked
 
 
-def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> None:
+def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path):
     done = CliRunner().invoke(main, ["tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert done.stdout == (
@@ -382,13 +380,13 @@ def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["shuffle", "bottleneck", "websearch-100g", "sonic", "league"])
-def test_the_examples_are_valid(name: str) -> None:
+def test_the_examples_are_valid(name):
     example = Path(__file__).resolve().parents[2] / "examples" / "tune" / f"{name}.yaml"
     tune = files.load(example)
     Tuning(tune, Bench(tune, Store(Path("unused"), name, quick=False), VERSIONS, made(valley))).check()
 
 
-def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp_path: Path) -> None:
+def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp_path):
     red = "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}"
     text = FILE.replace("{mode: mark_threshold}", red)
     paths = "".join(

@@ -53,7 +53,7 @@ def attacked(
     return attack.run(hosts)
 
 
-def test_what_can_be_left_out_or_made_smaller_is(tmp_path: Path) -> None:
+def test_what_can_be_left_out_or_made_smaller_is(tmp_path):
     found = attacked(tmp_path, FILE)
     assert found is not None and found.is_least
     assert found.broken == ["drops 3, at most 0"]
@@ -63,13 +63,13 @@ def test_what_can_be_left_out_or_made_smaller_is(tmp_path: Path) -> None:
     )
 
 
-def test_a_promise_that_nothing_breaks_takes_all_runs_and_finds_nothing(tmp_path: Path) -> None:
+def test_a_promise_that_nothing_breaks_takes_all_runs_and_finds_nothing(tmp_path):
     asked: list[str] = []
     assert attacked(tmp_path, FILE + "runs: 10\n", asked, drops=lambda run: 0.0) is None
     assert len(asked) == 10
 
 
-def test_the_same_file_finds_the_same_and_the_second_time_runs_nothing(tmp_path: Path) -> None:
+def test_the_same_file_finds_the_same_and_the_second_time_runs_nothing(tmp_path):
     asked: list[str] = []
     first = attacked(tmp_path, FILE, asked)
     count = len(asked)
@@ -77,12 +77,12 @@ def test_the_same_file_finds_the_same_and_the_second_time_runs_nothing(tmp_path:
     assert len(asked) == count
 
 
-def test_runs_that_are_used_up_before_the_least_is_known_are_said(tmp_path: Path) -> None:
+def test_runs_that_are_used_up_before_the_least_is_known_are_said(tmp_path):
     found = attacked(tmp_path, FILE + "runs: 12\n")
     assert found is not None and not found.is_least
 
 
-def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_path: Path) -> None:
+def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_path):
     found = attacked(tmp_path, FILE)
     assert found is not None
     file, _ = attacks.load(tmp_path / "attack.yaml")
@@ -93,9 +93,7 @@ def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_p
     assert flows_of(point.run) == list(found.lot)
 
 
-def test_warnings_about_the_configuration_are_told_with_the_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_warnings_about_the_configuration_are_told_with_the_result(tmp_path, monkeypatch):
     (tmp_path / "attack.yaml").write_text(
         FILE.replace("[drop_tail]", "[mark_threshold, {profiles: {queue: {edge: {buffer: 20KB}}}}]"),
         encoding="utf-8",
@@ -111,9 +109,7 @@ def test_warnings_about_the_configuration_are_told_with_the_result(
 @pytest.mark.parametrize(
     ("classes", "dropped"), [("{}", None), ("{calm: {priority: 3, dscp: [26], pfc: one}}", 0)]
 )
-def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
-    tmp_path: Path, classes: str, dropped: int | None
-) -> None:
+def test_drops_of_lossy_classes_are_none_of_a_lossless_one(tmp_path, classes, dropped):
     (tmp_path / "experiment.yaml").write_text(
         "name: small\ntitle: small\n"
         "base:\n  topology: leaf-spine-4\n"
@@ -134,7 +130,7 @@ def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
 
 @pytest.mark.nightly
 @pytest.mark.system
-def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path: Path) -> None:
+def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path):
     output = tmp_path / "out"
     done = CliRunner().invoke(main, ["tune", "attack", str(EXAMPLE), "-o", str(output), "--json"])
     assert done.exit_code == 2, done.output

@@ -75,7 +75,7 @@ def read_back(config: configs.FabricConfig, more: Mapping[str, object]) -> list[
         ("dctcp", "eee_off"),
     ],
 )
-def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: tuple[str, str]) -> None:
+def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names):
     words = read_back(configs.load(*names), {})
     assert words and all("ports" in one for one in words)
 
@@ -91,7 +91,7 @@ def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: t
         "{mode: mark_threshold, threshold: 30KB, l4s_threshold: 5KB, at: dequeue}",
     ],
 )
-def test_every_key_of_an_aqm_is_read_back(aqm: str) -> None:
+def test_every_key_of_an_aqm_is_read_back(aqm):
     text = f"profiles: {{queue: {{fabric: {{buffer: 300KB, held_packets: outside, aqm: {aqm}}}}}}}\n"
     every = "roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}\n"
     read_back(configs.from_text(text + every), {})
@@ -101,26 +101,26 @@ CLASSES = "classes: {urgent: {priority: 6, dscp: [46]}}\n"
 
 
 @pytest.mark.parametrize("scope", ["queue", "port"])
-def test_what_an_aqm_compares_is_read_back(scope: str) -> None:
+def test_what_an_aqm_compares_is_read_back(scope):
     profile = f"profiles: {{queue: {{fabric: {{scope: {scope}}}}}}}\n"
     classes = yaml.safe_load(CLASSES)
     words = read_back(configs.overridden(configs.load("red_ect"), yaml.safe_load(profile) | classes), classes)
     assert all(" ports red " in one for one in words)
 
 
-def test_queues_with_different_aqms_are_named() -> None:
+def test_queues_with_different_aqms_are_named():
     own = "profiles: {queue: {fabric: {class_aqm: {urgent: drop_tail}}}}\n"
     there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(own + CLASSES)))
     with pytest.raises(FabricError, match=r"leaf1:1: .* \(by queue: 0 red .*; 6 drop_tail\)"):
         today.configuration(FABRIC, there, TICK)
 
 
-def test_a_port_that_holds_nothing_is_named() -> None:
+def test_a_port_that_holds_nothing_is_named():
     with pytest.raises(FabricError, match=r"leaf1:1: has no buffer, AQM or EEE .* topology leaf-spine-4"):
         today.configuration(FABRIC, dict.fromkeys(FABRIC.switches, ()), TICK)
 
 
-def test_the_load_is_the_payload_that_came_from_each_host_between_two_readings() -> None:
+def test_the_load_is_the_payload_that_came_from_each_host_between_two_readings():
     link = int(next(iter(FABRIC.hosts.values())).port.rate) // 8
     before = dict.fromkeys(FABRIC.hosts, 1000)
     after = {"h1": 1000 + link, "h2": 1000, "h3": 1000 + link, "h4": 1000}
@@ -138,7 +138,7 @@ def test_the_load_is_the_payload_that_came_from_each_host_between_two_readings()
         ({"h1": 3000, "h3": 10}, "leaf2: restarted, or loaded its program again, between the two readings"),
     ],
 )
-def test_counters_that_give_no_load_are_said_to(later: dict[str, int], said: str) -> None:
+def test_counters_that_give_no_load_are_said_to(later, said):
     before = dict.fromkeys(FABRIC.hosts, 1000)
     with pytest.raises(FabricError, match=said):
         today.of_counters(FABRIC, counted(before, 5), counted(before | later, 15))
@@ -164,7 +164,7 @@ def prometheus(folder: Path, values: Mapping[str, list[int]]) -> Path:
     return path
 
 
-def test_a_range_of_prometheus_is_a_load_also_across_a_restart_of_a_counter(tmp_path: Path) -> None:
+def test_a_range_of_prometheus_is_a_load_also_across_a_restart_of_a_counter(tmp_path):
     link = int(next(iter(FABRIC.hosts.values())).port.rate) // 8
     still = [7, 7, 7]
     path = prometheus(tmp_path, {"h1": [5, 5 + link // 2, link // 2], "h2": still, "h3": still, "h4": still})
@@ -173,7 +173,7 @@ def test_a_range_of_prometheus_is_a_load_also_across_a_restart_of_a_counter(tmp_
     assert load.hosts["h1"] == pytest.approx(1460 / 1514 / 2)
 
 
-def test_a_range_without_a_hosts_port_or_of_another_form_is_refused(tmp_path: Path) -> None:
+def test_a_range_without_a_hosts_port_or_of_another_form_is_refused(tmp_path):
     with pytest.raises(FabricError, match="no counts for the port of h2"):
         today.of_range(FABRIC, prometheus(tmp_path, {"h1": [1, 2]}))
     path = tmp_path / "other.json"
@@ -196,7 +196,7 @@ def begun(folder: Path, text: str, share: float = 0.37) -> files.Tune:
     return today.begun(files.load(write(folder, text)), Today(read, words, load, there, TICK))
 
 
-def test_what_runs_is_the_baseline_and_its_load_that_of_every_setting(tmp_path: Path) -> None:
+def test_what_runs_is_the_baseline_and_its_load_that_of_every_setting(tmp_path):
     tune = begun(tmp_path, FLOWS)
     bench = Bench(tune, Store(tmp_path / "out", "small", quick=False), VERSIONS, made(valley))
     bench.add(BASELINE, tune.held)
@@ -212,12 +212,12 @@ def test_what_runs_is_the_baseline_and_its_load_that_of_every_setting(tmp_path: 
         today.check(runs[1], tune.today)
 
 
-def test_the_load_of_a_fabric_that_is_almost_idle_is_one_that_a_run_takes(tmp_path: Path) -> None:
+def test_the_load_of_a_fabric_that_is_almost_idle_is_one_that_a_run_takes(tmp_path):
     load = begun(tmp_path, FLOWS, 3e-7).measured["base"].get(("workload", "applications", "web", "load"))
     assert load == "0.00003%"
 
 
-def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path: Path) -> None:
+def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path):
     web = "web: {kind: flows, sizes: websearch, load: 5%, duration: 100ms}"
     said = "no application of kind flows has a load that the measured one, 37"
     with pytest.raises(InputError, match=said):
@@ -240,7 +240,7 @@ def search(folder: Path, addresses: Mapping[str, str], *words: str):
 
 
 @pytest.mark.system
-def test_a_search_begins_with_switches_that_run_something_else_than_its_file_says(tmp_path: Path) -> None:
+def test_a_search_begins_with_switches_that_run_something_else_than_its_file_says(tmp_path):
     busy = prometheus(tmp_path, {name: [0, 10_000_000] for name in FABRIC.hosts})
     with switches("red_ect", "eee_120us100") as addresses:
         done = search(tmp_path, addresses, "--range", str(busy))
@@ -258,7 +258,7 @@ def test_a_search_begins_with_switches_that_run_something_else_than_its_file_say
 
 
 @pytest.mark.system
-def test_switches_with_classes_that_the_file_does_not_have_are_refused(tmp_path: Path) -> None:
+def test_switches_with_classes_that_the_file_does_not_have_are_refused(tmp_path):
     busy = prometheus(tmp_path, {name: [0, 10_000_000] for name in FABRIC.hosts})
     path = tmp_path / "classes.yaml"
     path.write_text("classes: {storage: {priority: 3, dscp: [26]}}\n")

@@ -33,9 +33,7 @@ def answered(folder: Path, text: str) -> Answer:
 
 
 @pytest.mark.nightly
-def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory_has_it(
-    tmp_path: Path,
-) -> None:
+def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory_has_it(tmp_path):
     # The band, fixed before any run: from C x RTT / 7, the theoretical minimum (Alizadeh et al. 2010), to 15
     # frames more for bursts, as used in practice, with one step of the knob's values on either side.
     rate, rtt = DataRate.parse("10Gbps"), Duration.parse("400us")
@@ -70,9 +68,7 @@ def held_latency_us(hold_seconds: float) -> float:
 
 
 @pytest.mark.nightly
-def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_form_has_it(
-    tmp_path: Path,
-) -> None:
+def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_form_has_it(tmp_path):
     # Fixed before any run: a longer hold always saves more, so that the limit decides. The limit is between
     # the seventh and the eighth of twelve values; one more on either side allows for frames that arrive while
     # the link goes to sleep, and for only 4,000 frames per seed.
@@ -88,7 +84,7 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
 
 
 @pytest.mark.nightly
-def test_a_search_of_64_runs_comes_within_3_percent_of_the_best_of_the_whole_grid(tmp_path: Path) -> None:
+def test_a_search_of_64_runs_comes_within_3_percent_of_the_best_of_the_whole_grid(tmp_path):
     text = (EXAMPLES / "shuffle.yaml").read_text(encoding="utf-8")
     text = text[: text.index("knobs:")] + (
         "knobs:\n"

@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,17 +43,17 @@ def _case(**other: object) -> dict[str, Any]:
 BANDS = {"least_flows": 30, "slowdown": {"dctcp": {"mean": 0.1}}, "marked": {"dctcp": 0.2}}
 
 
-def test_a_list_names_hosts_by_their_places() -> None:
+def test_a_list_names_hosts_by_their_places():
     rows = [_flow(5, 1460), _flow(7, 3, source="h2", destination="h3", measured=False)]
     assert compare.flow_lines(rows, ["h1", "h2", "h3"]) == "0 1 1460 5 1\n1 2 3 7 0\n"
 
 
-def test_a_host_that_the_other_fabric_does_not_have_is_refused() -> None:
+def test_a_host_that_the_other_fabric_does_not_have_is_refused():
     with pytest.raises(ValueError, match="h2 is not one of the 1 hosts"):
         compare.flow_lines([_flow(0, 1)], ["h1"])
 
 
-def test_flows_are_in_the_class_of_their_size_and_those_not_measured_in_none() -> None:
+def test_flows_are_in_the_class_of_their_size_and_those_not_measured_in_none():
     sizes = [10_000, 10_001, 1_000_000, 10_000_001]
     rows = [*(_flow(0, size) for size in sizes), _flow(0, 1, None, measured=False)]
     slower = [{**row, "ideal_ps": 500} for row in rows]
@@ -66,23 +65,23 @@ def test_flows_are_in_the_class_of_their_size_and_those_not_measured_in_none() -
 
 
 @pytest.mark.parametrize(("ours", "theirs", "where"), [(None, 1, "the twin"), (1, None, "ns-3")])
-def test_a_flow_without_an_end_is_named(ours: int | None, theirs: int | None, where: str) -> None:
+def test_a_flow_without_an_end_is_named(ours, theirs, where):
     with pytest.raises(ValueError, match=f"flow 0, 500 bytes, has not ended in {where}"):
         compare.by_class([[_flow(0, 500, ours)]], [theirs])
 
 
-def test_lists_of_different_lengths_are_not_compared() -> None:
+def test_lists_of_different_lengths_are_not_compared():
     with pytest.raises(ValueError, match="2 flows in the list, 1 in ns-3"):
         compare.by_class([[_flow(0, 1), _flow(1, 1)]], [1])
 
 
-def test_quantiles_are_values_that_occurred() -> None:
+def test_quantiles_are_values_that_occurred():
     found = compare.summary([float(number) for number in range(100, 0, -1)])
     assert found == {"mean": 50.5, "p50": 50.0, "p99": 99.0}
     assert compare.summary([4.0]) == {"mean": 4.0, "p50": 4.0, "p99": 4.0}
 
 
-def test_the_mean_depth_is_over_all_ports_and_whole_periods() -> None:
+def test_the_mean_depth_is_over_all_ports_and_whole_periods():
     one = {"switch": "leaf1", "port": 1, "max_bytes": [10, 20, 1000]}
     depths = {"period_ps": 10**9, "queues": [one, {**one, "port": 9}]}
     # Two whole periods of 1 ms; the other port was always empty.
@@ -92,17 +91,17 @@ def test_the_mean_depth_is_over_all_ports_and_whole_periods() -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs", "far"), [([4, 5], 4.5, 0), ([4, 5], 10, 0.5), ([4, 5], 3, 0.25), ([0], 0, 0)]
 )
-def test_a_number_is_far_from_the_nearer_end_of_a_range(ours: list[float], theirs: float, far: float) -> None:
+def test_a_number_is_far_from_the_nearer_end_of_a_range(ours, theirs, far):
     assert compare.beyond(ours, theirs) == far
 
 
-def test_what_is_within_its_band_of_the_range_is_not_named() -> None:
+def test_what_is_within_its_band_of_the_range_is_not_named():
     case = _case(marked=81)
     case["classes"][0]["ns3"]["mean"] = 2.6
     assert compare.outside({"dctcp_45": case}, BANDS) == []
 
 
-def test_what_is_outside_its_band_is_named_with_both_numbers() -> None:
+def test_what_is_outside_its_band_is_named_with_both_numbers():
     case = _case(marked=79)
     case["classes"][0]["ns3"]["mean"] = 2.7
     assert compare.outside({"dctcp_45": case}, BANDS) == [
@@ -111,13 +110,13 @@ def test_what_is_outside_its_band_is_named_with_both_numbers() -> None:
     ]
 
 
-def test_a_class_with_few_flows_is_not_judged() -> None:
+def test_a_class_with_few_flows_is_not_judged():
     case = _case()
     case["classes"][0].update(flows=29, ns3={"mean": 9.0, "p50": 9.0, "p99": 9.0})
     assert compare.outside({"dctcp_45": case}, BANDS) == []
 
 
-def test_ns3_is_told_what_the_twin_is_told(tmp_path: Path) -> None:
+def test_ns3_is_told_what_the_twin_is_told(tmp_path):
     runs = points(tmp_path, (HERE / "twin.yaml").read_text(encoding="utf-8"))
     told = {point.axes["case"]: compare.ns3_settings(point.run.settings) for point in runs}
     fabric = "leaves=2 hosts=8 spines=2 host_bps=10000000000 uplink_bps=40000000000 delay_ps=502000"
@@ -131,7 +130,7 @@ def test_ns3_is_told_what_the_twin_is_told(tmp_path: Path) -> None:
     }
 
 
-def test_the_page_shows_the_kept_run_and_the_kept_run_is_within_its_bands() -> None:
+def test_the_page_shows_the_kept_run_and_the_kept_run_is_within_its_bands():
     kept = json.loads((HERE / "measured.json").read_text(encoding="utf-8"))
     bands = tomllib.loads((HERE / "bands.toml").read_text(encoding="utf-8"))
     page = PAGE.read_text(encoding="utf-8").splitlines()

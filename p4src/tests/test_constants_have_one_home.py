@@ -86,7 +86,7 @@ def sources() -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_no_source_types_a_number_of_the_program_again() -> None:
+def test_no_source_types_a_number_of_the_program_again():
     found = [
         line
         for path in sources()
@@ -109,7 +109,7 @@ def test_no_source_types_a_number_of_the_program_again() -> None:
         "Program(port_table_size=512)",
     ],
 )
-def test_literal_is_found_in_every_form(source: str) -> None:
+def test_literal_is_found_in_every_form(source):
     assert typed_again(source, "x.py")
 
 
@@ -124,5 +124,5 @@ def test_literal_is_found_in_every_form(source: str) -> None:
         "CPU_PORT = numbers['CPU_PORT']",
     ],
 )
-def test_other_numbers_are_not_taken_for_the_programs(source: str) -> None:
+def test_other_numbers_are_not_taken_for_the_programs(source):
     assert typed_again(source, "x.py") == []

@@ -42,9 +42,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return program, p4info
 
 
-def test_what_it_leaves_out_is_congestion_notification_and_the_buffers_of_simulators(
-    core: tuple[Path, Path],
-) -> None:
+def test_what_it_leaves_out_is_congestion_notification_and_the_buffers_of_simulators(core):
     whole, left = (P4Schema(path).p4info for path in (WHOLE, core[1]))
 
     def names(kind: str) -> set[str]:
@@ -58,9 +56,7 @@ def test_what_it_leaves_out_is_congestion_notification_and_the_buffers_of_simula
 
 
 @pytest.mark.nightly
-def test_what_stays_routes_marks_pauses_and_holds_as_the_whole_program_does(
-    core: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_what_stays_routes_marks_pauses_and_holds_as_the_whole_program_does(core, tmp_path):
     program, p4info = (str(path) for path in core)
     options = ["--program", program, "--p4info", p4info, "--output", str(tmp_path)]
     run = subprocess.run(

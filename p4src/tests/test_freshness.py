@@ -48,13 +48,13 @@ def constructs(tmp_path: Path) -> tuple[ModuleType, Any]:
     return module, folder
 
 
-def test_committed_outputs_belong_to_the_sources() -> None:
+def test_committed_outputs_belong_to_the_sources():
     module = load_compile(P4SRC)
     for folder in module.FOLDERS:
         assert module.check(folder) == []
 
 
-def test_every_folder_with_a_program_is_compiled() -> None:
+def test_every_folder_with_a_program_is_compiled():
     root = P4SRC.parent
     sources = [*root.glob("engine/*/tests/**/*.p4"), *root.glob("examples/*/*.p4"), P4SRC / "eeon.p4"]
     assert {folder.path for folder in load_compile(P4SRC).FOLDERS} == {path.parent for path in sources}
@@ -68,14 +68,14 @@ def test_every_folder_with_a_program_is_compiled() -> None:
         ("compiled/eeon.json", "\n", "is not what the compiler wrote"),
     ],
 )
-def test_what_does_not_belong_together_is_named(copy: Path, file: str, text: str, fault: str) -> None:
+def test_what_does_not_belong_together_is_named(copy, file, text, fault):
     with (copy / file).open("a") as changed:
         changed.write(text)
     module = load_compile(copy)
     assert module.check(module.EEON) == [f"p4src/{file} {fault}; run `make p4`"]
 
 
-def test_what_is_changed_new_or_gone_of_the_constructs_is_named(constructs: tuple[ModuleType, Any]) -> None:
+def test_what_is_changed_new_or_gone_of_the_constructs_is_named(constructs):
     module, folder = constructs
     assert module.check(folder) == []
     (folder.path / "frame.h").write_text("// changed\n")
@@ -86,20 +86,20 @@ def test_what_is_changed_new_or_gone_of_the_constructs_is_named(constructs: tupl
     assert named == ["frame.h", "unheard_of.p4", "clone.json", "random.json", "unheard_of.p4"]
 
 
-def test_other_options_are_named(constructs: tuple[ModuleType, Any]) -> None:
+def test_other_options_are_named(constructs):
     module, folder = constructs
     (sentence,) = module.check(replace(folder, options=("--emit-externs",)))
     assert "other options" in sentence
 
 
-def test_outputs_hold_no_path_of_the_machine_that_compiled() -> None:
+def test_outputs_hold_no_path_of_the_machine_that_compiled():
     text = (P4SRC / "compiled" / "eeon.json").read_text()
     names = set(re.findall(r'"filename": "(.*?)"', text))
     assert json.loads(text)["program"] == "p4src/eeon.p4"
     assert names and all(name.startswith(("p4src/", "p4include/")) or name == "" for name in names), names
 
 
-def test_constants_are_the_numbers_of_the_source() -> None:
+def test_constants_are_the_numbers_of_the_source():
     constants = json.loads((P4SRC / "compiled" / "constants.json").read_text())
     assert constants["constants"]["CPU_PORT"] == 510
     assert constants["constants"]["ETHERTYPE_IPV6"] == 0x86DD
@@ -110,7 +110,7 @@ def test_constants_are_the_numbers_of_the_source() -> None:
     assert constants["eee_state_t"] == {"ACTIVE": 0, "HOLD": 1, "WAKE": 2}
 
 
-def test_constants_have_the_widths_of_the_source() -> None:
+def test_constants_have_the_widths_of_the_source():
     constants = json.loads((P4SRC / "compiled" / "constants.json").read_text())
     assert constants["type_bits"]["tick_t"] == 48
     assert constants["register_bits"]["lpi_ticks"] == 48
@@ -120,7 +120,7 @@ def test_constants_have_the_widths_of_the_source() -> None:
     assert constants["constants"]["WIRE_TIME_BITS"] == 24
 
 
-def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(copy: Path) -> None:
+def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(copy):
     module = load_compile(copy)
     (copy / "compiled" / "constants.json").write_text("{}\n")
     module.write_constants()
@@ -132,7 +132,7 @@ def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(cop
 
 
 @pytest.mark.system
-def test_compiling_again_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_compiling_again_gives_the_same_bytes(tmp_path):
     module = load_compile(P4SRC)
     if shutil.which(module.COMPILER) is None:
         pytest.skip("p4c-bm2-ss is not on PATH: the outputs are compared by digest only")

@@ -21,7 +21,7 @@ def schema() -> P4Schema:
     return P4Schema(P4SRC / "compiled" / "eeon.p4info.txtpb")
 
 
-def test_objects_keep_the_ids_that_clients_have_written_down(schema: P4Schema) -> None:
+def test_objects_keep_the_ids_that_clients_have_written_down(schema):
     info = schema.p4info
     objects = [
         *info.tables,
@@ -38,7 +38,7 @@ def test_objects_keep_the_ids_that_clients_have_written_down(schema: P4Schema) -
     )
 
 
-def test_every_object_says_what_it_is_and_every_number_its_unit(schema: P4Schema) -> None:
+def test_every_object_says_what_it_is_and_every_number_its_unit(schema):
     info = schema.p4info
     objects = [*info.tables, *info.actions, *info.action_profiles, *info.counters, *info.registers]
     silent = [one.preamble.name for one in objects if not one.preamble.doc.brief]
@@ -54,7 +54,7 @@ def test_every_object_says_what_it_is_and_every_number_its_unit(schema: P4Schema
     assert silent == [NOT_OURS]
 
 
-def test_addresses_are_shown_as_addresses(schema: P4Schema) -> None:
+def test_addresses_are_shown_as_addresses(schema):
     formats = {
         part.name: list(part.annotations)
         for one in (*schema.p4info.tables, *schema.p4info.actions)
@@ -67,6 +67,6 @@ def test_addresses_are_shown_as_addresses(schema: P4Schema) -> None:
     assert schema.tables["ipv6_route"].match_fields["dst"].pbuf.annotations == ["@format(IPV6_ADDRESS)"]
 
 
-def test_package_has_the_version_of_the_controller(schema: P4Schema) -> None:
+def test_package_has_the_version_of_the_controller(schema):
     project = tomllib.loads((P4SRC.parent / "control_plane" / "pyproject.toml").read_text())["project"]
     assert (schema.p4info.pkg_info.name, schema.p4info.pkg_info.version) == ("eeon", project["version"])

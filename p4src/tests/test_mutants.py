@@ -23,11 +23,11 @@ def programs() -> dict[str, Path]:
     return mutants.build_tests(mutant.test.split("::", 1)[0] for mutant in SHOWN)
 
 
-def test_quick_mutants_break_each_property_once() -> None:
+def test_quick_mutants_break_each_property_once():
     assert [mutant.rule for mutant in QUICK] == [f"2.5 ({number})" for number in range(1, 7)]
 
 
-def test_each_mutant_changes_the_source_as_it_is_now(tmp_path: Path) -> None:
+def test_each_mutant_changes_the_source_as_it_is_now(tmp_path):
     for number, mutant in enumerate(mutants.load()):
         copy = tmp_path / str(number) / mutant.file
         copy.parent.mkdir(parents=True)
@@ -35,7 +35,7 @@ def test_each_mutant_changes_the_source_as_it_is_now(tmp_path: Path) -> None:
         mutant.apply(tmp_path / str(number))
 
 
-def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_mutant_of_text_that_is_not_there_is_refused(tmp_path):
     (tmp_path / "a.p4").write_text("b c c", encoding="utf-8")
     for old, times in [("a", 0), ("c", 2)]:
         mutant = mutants.Mutant("broken", "2.1", "a.p4", old, "d", "switch::test")
@@ -50,16 +50,14 @@ def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
         (["--quick", "link-local"], "no quick mutant has link-local in its name or rule"),
     ],
 )
-def test_text_that_no_mutant_has_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], told: str
-) -> None:
+def test_text_that_no_mutant_has_is_told(monkeypatch, capsys, words, told):
     monkeypatch.setattr(mutants, "missing_tools", list)
     monkeypatch.setattr("sys.argv", ["mutants.py", *words])
     assert mutants.main() == 1
     assert told in capsys.readouterr().err
 
 
-def test_each_test_that_catches_mutants_is_there() -> None:
+def test_each_test_that_catches_mutants_is_there():
     def source(package: str, name: str) -> str:
         tests = mutants.REPOSITORY / "engine" / package / "tests" / "it"
         return "".join(
@@ -84,5 +82,5 @@ def test_each_test_that_catches_mutants_is_there() -> None:
 @pytest.mark.system
 @needs_tools
 @pytest.mark.parametrize("mutant", SHOWN, ids=lambda mutant: mutant.name)
-def test_property_fails_where_its_rule_is_broken(mutant: mutants.Mutant, programs: dict[str, Path]) -> None:
+def test_property_fails_where_its_rule_is_broken(mutant, programs):
     assert all(mutants.run_mutant(mutant, programs))

@@ -1,7 +1,5 @@
 """Refusals of the command that runs the packet tests."""
 
-from pathlib import Path
-
 import pytest
 
 from ptf_tests.run import engine, suite
@@ -15,7 +13,7 @@ from ptf_tests.run import engine, suite
         (lambda file: suite.Request(program=file.with_name("x.json")), "x.json: no such file; `make p4`"),
     ],
 )
-def test_what_is_not_there_or_in_the_way_is_named(tmp_path: Path, capsys, request_of, says: str) -> None:
+def test_what_is_not_there_or_in_the_way_is_named(tmp_path, capsys, request_of, says):
     file = tmp_path / "file"
     file.touch()
     assert suite.run("engine", request_of(file), (), {}) == 1
@@ -24,7 +22,7 @@ def test_what_is_not_there_or_in_the_way_is_named(tmp_path: Path, capsys, reques
 
 @pytest.mark.system
 @pytest.mark.slow
-def test_an_exception_that_names_no_case_is_refused(tmp_path: Path, capsys) -> None:
+def test_an_exception_that_names_no_case_is_refused(tmp_path, capsys):
     request = suite.Request(cases=("packet_io", "^packet_io", "^nosuch"), output=tmp_path)
     assert engine.run(request) == 1
     assert "^nosuch: no such case" in capsys.readouterr().err

@@ -52,14 +52,12 @@ TWO = "4 2\n1 0 1 0 1 1:4\n2 1000 1 0 1 2:1\n"
         ("dclas", (4.0, 4.0)),
     ],
 )
-def test_two_coflows_on_one_link_end_when_their_order_says(
-    tmp_path: Path, name: str, seconds: tuple[float, ...]
-) -> None:
+def test_two_coflows_on_one_link_end_when_their_order_says(tmp_path, name, seconds):
     (variant,) = (one for one in VARIANTS if one.name == name)
     assert complete(read_trace(trace(tmp_path, TWO), 1, None, EXACT), variant).seconds == seconds
 
 
-def test_mappers_of_one_rack_are_one_flow_and_times_count_from_the_first_coflow_taken(tmp_path: Path) -> None:
+def test_mappers_of_one_rack_are_one_flow_and_times_count_from_the_first_coflow_taken(tmp_path):
     text = "4 2\n1 0 1 0 1 1:4\n2 500 3 3 1 3 2 0:2 2:6\n"
     read = read_trace(trace(tmp_path, text), 2, None, EXACT)
     assert read.arrivals == [0]
@@ -71,9 +69,7 @@ def test_mappers_of_one_rack_are_one_flow_and_times_count_from_the_first_coflow_
     ]
 
 
-def test_with_gaps_the_flows_of_a_reducer_come_one_by_one_and_the_same_seed_gives_the_same(
-    tmp_path: Path,
-) -> None:
+def test_with_gaps_the_flows_of_a_reducer_come_one_by_one_and_the_same_seed_gives_the_same(tmp_path):
     path = trace(tmp_path, "99 1\n1 0 50 " + " ".join(map(str, range(50))) + " 2 60:50 61:50\n")
     gaps = read_trace(path, 1, None, EXACT, gap_ms=200, seed=3).flows
     for reducer in (60, 61):
@@ -85,7 +81,7 @@ def test_with_gaps_the_flows_of_a_reducer_come_one_by_one_and_the_same_seed_give
     assert read_trace(path, 1, None, EXACT, gap_ms=200, seed=4).flows != gaps
 
 
-def test_what_the_engine_refuses_names_the_value() -> None:
+def test_what_the_engine_refuses_names_the_value():
     with pytest.raises(InvalidValueError, match="scheduler: unknown variant `best`, expected one of `fair`"):
         run_fluid("best", 2, 1, [])
     with pytest.raises(InvalidValueError, match="flow 0: from host 0 to host 2: there are 2 hosts"):
@@ -100,7 +96,7 @@ def test_what_the_engine_refuses_names_the_value() -> None:
         run_fluid("fair", 2, 1, [(0, 0, 0, 1, 10**15)])
 
 
-def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
+def test_the_command_prints_a_table_or_json_for_the_sample():
     done = CliRunner().invoke(schedule, [])
     assert done.exit_code == 0, done.output
     assert "10 coflows, 82 flows" in done.output
@@ -110,7 +106,7 @@ def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
     assert all(0 < row["median"] <= row["p95"] <= row["longest"] for row in rows)
 
 
-def test_a_rate_at_which_nothing_would_ever_end_is_told() -> None:
+def test_a_rate_at_which_nothing_would_ever_end_is_told():
     done = CliRunner().invoke(schedule, ["--rate", "1bps"])
     assert done.exit_code == 1
     assert "none of them ends within 213 days; give links more capacity" in done.output
@@ -124,7 +120,7 @@ FB2010-1Hr-150-0, line 1 changed to `150 100`: SCF, SEBF, and DARK, which is D-C
 
 @pytest.mark.system
 @pytest.mark.parametrize("name", SUMS)
-def test_the_sums_of_coflowsim_come_out_within_one_percent(name: str) -> None:
+def test_the_sums_of_coflowsim_come_out_within_one_percent(name):
     path = os.environ.get("EEON_COFLOW_TRACE")
     if not path:
         pytest.skip("EEON_COFLOW_TRACE is not set: where FB2010-1Hr-150-0.txt of coflow/coflow-benchmark is")
@@ -133,7 +129,7 @@ def test_the_sums_of_coflowsim_come_out_within_one_percent(name: str) -> None:
     assert abs(total_ms / SUMS[name] - 1) < 0.01, f"{total_ms:.0f} ms"
 
 
-def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -> None:
+def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path):
     # 10.24 s of the file are an epoch, because a second of CoflowSim has 1024 ms.
     lines = [f"{number} {at} 1 0 1 1:1" for number, at in enumerate((0, 1, 10_240, 10_241, 20_481), start=1)]
     read = read_trace(trace(tmp_path, "2 5\n" + "\n".join(lines) + "\n"), 1, None, COFLOWSIM)
@@ -144,7 +140,7 @@ def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -
 MANY = [(0, number, number % 4, 4 + number % 3, 1_000_000 * (number + 1)) for number in range(300)]
 
 
-def test_a_long_run_reports_progress_and_the_listener_can_end_it() -> None:
+def test_a_long_run_reports_progress_and_the_listener_can_end_it():
     heard: list[int] = []
     run_fluid("fair", 8, 10**9, MANY, progress=heard.append)
     assert heard == sorted(heard) and len(heard) > 2
@@ -160,7 +156,7 @@ def test_a_long_run_reports_progress_and_the_listener_can_end_it() -> None:
 STAR = FluidTrace(8, World(10**9, step_ps=None), MANY, [0] * len(MANY))
 
 
-def test_all_variants_are_in_their_order_and_as_they_are_alone() -> None:
+def test_all_variants_are_in_their_order_and_as_they_are_alone():
     heard: dict[str, list[int]] = {variant.name: [] for variant in VARIANTS}
     done = complete_all(STAR, lambda variant, ended: heard[variant.name].append(ended))
     assert done == [complete(STAR, variant) for variant in VARIANTS]
@@ -180,7 +176,7 @@ class TellingPool(ThreadPoolExecutor):
             self.told.set()
 
 
-def test_an_interrupt_ends_all_variants_before_it_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_all_variants_before_it_is_raised(monkeypatch):
     monkeypatch.setattr(coflow_schedule, "ThreadPoolExecutor", TellingPool)
     flows = MANY * 10
     ended_at: list[int] = []

@@ -1,9 +1,6 @@
 """The coflow format: its meaning, the mapping of racks, and the error for every violation."""
 
-from pathlib import Path
-
 import pytest
-from eeon_control.topology import Host
 from eeon_tools.errors import CoflowError
 from eeon_tools.trace.coflow import Coflow, CoflowReplay, read_coflows
 
@@ -13,28 +10,28 @@ from eeon_tools.trace.coflow import Coflow, CoflowReplay, read_coflows
     [b"10 1\n3 250 2 4 9 2 1:5.0 2:0.5\n", b"\xef\xbb\xbf10 1\r\n3 250 2 4 9 2 1:5.0 2:0.5\r\n"],
     ids=["of Unix", "of Windows, with a byte order mark"],
 )
-def test_a_line_is_read_as_id_arrival_mappers_reducers(tmp_path: Path, content: bytes) -> None:
+def test_a_line_is_read_as_id_arrival_mappers_reducers(tmp_path, content):
     path = tmp_path / "coflows.txt"
     path.write_bytes(content)
     racks, coflows = read_coflows(path)
     assert (racks, list(coflows)) == (10, [Coflow(3, 250, (4, 9), ((1, 5.0), (2, 0.5)))])
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "binary"
     path.write_bytes(b"12 1\n\xff\xfe\n")
     with pytest.raises(CoflowError, match="0xff is not text"):
         list(read_coflows(path)[1])
 
 
-def test_a_line_without_end_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
+def test_a_line_without_end_is_refused_before_it_fills_memory(tmp_path):
     path = tmp_path / "long"
     path.write_text("12 1\n" + "1 " * (1 << 20))
     with pytest.raises(CoflowError, match="line 2: longer than"):
         list(read_coflows(path)[1])
 
 
-def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: list[Host]) -> None:
+def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path, hosts):
     source = tmp_path / "one.txt"
     # Rack 1 is on leaf2, racks 0 and 2 on leaf1; each mapper sends half of the reducer's 2 MB.
     source.write_text("5 1\n1 70 2 0 2 1 1:2.0\n")
@@ -45,7 +42,7 @@ def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: li
     ]
 
 
-def test_a_range_and_a_time_scale_are_applied(tmp_path: Path, hosts: list[Host]) -> None:
+def test_a_range_and_a_time_scale_are_applied(tmp_path, hosts):
     source = tmp_path / "three.txt"
     source.write_text("5 3\n1 0 1 0 1 1:1\n2 1000 1 0 1 1:1\n3 3000 1 0 1 1:1\n")
     coflows = CoflowReplay(source, 2, 3, scale=0.001, time_scale=100.0).application(hosts)["coflows"]

@@ -15,7 +15,7 @@ def key(value: int) -> list[tuple[str, bytes]]:
     return [("exact", value.to_bytes(4, "big"))]
 
 
-def test_frames_leave_in_order_of_time_with_their_bytes(switch: Switch) -> None:
+def test_frames_leave_in_order_of_time_with_their_bytes(switch):
     switch.mt_add_entry(EXACT, key(9), FORWARD, [b"\x04"])
     switch.inject(1, frame(9, payload=b"second"), at_ps=2_000)
     switch.inject(1, frame(9, payload=b"first"), at_ps=1_000)
@@ -26,7 +26,7 @@ def test_frames_leave_in_order_of_time_with_their_bytes(switch: Switch) -> None:
     assert switch.next_event_ps is None
 
 
-def test_a_port_with_a_rate_takes_the_time_of_its_wire(program: Program) -> None:
+def test_a_port_with_a_rate_takes_the_time_of_its_wire(program):
     """1000 bits per us: 25 bytes and 24 of overhead are 392 bits, which take 392 ns."""
     port = Port(4, rate_bps=1_000_000_000, overhead_bytes=24)
     switch = Switch(program, ports=[Port(1), port])
@@ -41,7 +41,7 @@ def test_a_port_with_a_rate_takes_the_time_of_its_wire(program: Program) -> None
     assert (stats["tx_packets"], stats["tx_bytes"], stats["max_queue_packets"]) == (3, 75, 2)
 
 
-def test_the_clock_does_not_run_backwards(switch: Switch) -> None:
+def test_the_clock_does_not_run_backwards(switch):
     switch.advance_to(100)
     with pytest.raises(ClockError, match="100 ps"):
         switch.advance_to(99)
@@ -49,7 +49,7 @@ def test_the_clock_does_not_run_backwards(switch: Switch) -> None:
         switch.inject(1, frame(1), at_ps=99)
 
 
-def test_a_switch_without_a_program_says_so_until_one_is_loaded(program: Program) -> None:
+def test_a_switch_without_a_program_says_so_until_one_is_loaded(program):
     switch = Switch()
     assert switch.program is None
     for call in (lambda: switch.inject(1, frame(1)), lambda: switch.mt_get_entries(EXACT), switch.stats):
@@ -62,7 +62,7 @@ def test_a_switch_without_a_program_says_so_until_one_is_loaded(program: Program
     assert switch.advance_to(10) == []
 
 
-def test_a_program_that_the_switch_cannot_run_is_refused_and_the_old_one_runs_on(program: Program) -> None:
+def test_a_program_that_the_switch_cannot_run_is_refused_and_the_old_one_runs_on(program):
     switch = Switch(program, gate_register="EverythingIngress.wide_cells", ports=[Port(1)], cpu_port=None)
     other = Program(program_json().replace(b"EverythingIngress.wide_cells", b"EverythingIngress.slim_cells"))
     for call in (switch.check_program, switch.load_program):
@@ -75,25 +75,23 @@ def test_a_program_that_the_switch_cannot_run_is_refused_and_the_old_one_runs_on
     ("quanta_bytes", "reason"),
     [({0: 0}, "0 for priority 0"), ({8: 1500}, "priority 8"), ({2: 1500}, "the switch has 2 queues")],
 )
-def test_a_quantum_is_above_zero_and_of_a_queue_of_the_switch(
-    program: Program, quanta_bytes: dict[int, int], reason: str
-) -> None:
+def test_a_quantum_is_above_zero_and_of_a_queue_of_the_switch(program, quanta_bytes, reason):
     with pytest.raises(ConfigError, match=reason):
         Switch(program, ports=[Port(0, quanta_bytes=quanta_bytes)], priorities=2)
 
 
-def test_a_port_without_speed_is_refused() -> None:
+def test_a_port_without_speed_is_refused():
     with pytest.raises(ConfigError, match="rate_bps 0"):
         Port(1, rate_bps=0)
 
 
 @pytest.mark.parametrize("bad", [[b"\x01"], [("exact",)], [("exact", 5)], [("near", b"\x01")], [()], 5])
-def test_keys_of_the_wrong_shape_are_refused(switch: Switch, bad: object) -> None:
+def test_keys_of_the_wrong_shape_are_refused(switch, bad):
     with pytest.raises((TypeError, ValueError, IndexError)):
         switch.mt_add_entry(EXACT, bad, FORWARD, [b"\x01"])  # type: ignore[arg-type]
 
 
-def test_a_pause_holds_the_clock_until_it_is_taken_back(switch: Switch) -> None:
+def test_a_pause_holds_the_clock_until_it_is_taken_back(switch):
     switch.pause()
     runner = threading.Thread(target=switch.advance_to, args=(1_000,))
     runner.start()
@@ -108,7 +106,7 @@ def test_a_pause_holds_the_clock_until_it_is_taken_back(switch: Switch) -> None:
     switch.resume()  # One too many has no effect.
 
 
-def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch: Switch) -> None:
+def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch):
     assert switch.take_packets_in(10) == []
     switch.mt_add_entry(EXACT, key(9), "EverythingIngress.to_cpu", [])
     found: list[bytes] = []
@@ -120,7 +118,7 @@ def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch: Switch
     assert found == [b"\x00\x80" + frame(9)]
 
 
-def test_what_is_out_of_range_or_const_has_its_exception(switch: Switch) -> None:
+def test_what_is_out_of_range_or_const_has_its_exception(switch):
     """Over P4Runtime and Thrift the servers refuse both before the engine does."""
     with pytest.raises(OutOfRangeError):
         switch.register_read("EverythingIngress.wide_cells", 16)
@@ -129,7 +127,7 @@ def test_what_is_out_of_range_or_const_has_its_exception(switch: Switch) -> None
         switch.mt_delete_entry("EverythingIngress.const_table", const)
 
 
-def test_a_link_of_a_port_that_is_not_there_cannot_be_set(switch: Switch) -> None:
+def test_a_link_of_a_port_that_is_not_there_cannot_be_set(switch):
     switch.port_remove(7)
     with pytest.raises(ConfigError, match="port 7 is not attached"):
         switch.port_set_link(7, False)

@@ -47,7 +47,7 @@ def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:
     }
 
 
-def test_frames_cross_the_fabric_and_counters_say_so(twin: Twin, client: Client, fabric_names: Names) -> None:
+def test_frames_cross_the_fabric_and_counters_say_so(twin, client, fabric_names):
     client.write((INSERT, route(fabric_names)))
     assert twin.feed("h1", **batch(100, 10_000_000)) == 100
     assert twin.pending == 100
@@ -61,7 +61,7 @@ def test_frames_cross_the_fabric_and_counters_say_so(twin: Twin, client: Client,
     assert (stats["tx_packets"], stats["tx_bytes"]) == (100, 100_000)
 
 
-def test_time_stands_where_it_was_run_to(twin: Twin) -> None:
+def test_time_stands_where_it_was_run_to(twin):
     twin.run_until(123)
     assert twin.now_ps == 123
     twin.feed("h1", **batch(1, 0, start_ps=1_000_000))
@@ -69,7 +69,7 @@ def test_time_stands_where_it_was_run_to(twin: Twin) -> None:
     assert twin.run_to_idle()
 
 
-def test_control_calls_get_in_while_the_fabric_runs(twin: Twin, client: Client, fabric_names: Names) -> None:
+def test_control_calls_get_in_while_the_fabric_runs(twin, client, fabric_names):
     twin.feed("h1", **batch(200_000, 10_000_000))
     runner = threading.Thread(target=twin.run_to_idle)
     runner.start()
@@ -86,9 +86,7 @@ def test_control_calls_get_in_while_the_fabric_runs(twin: Twin, client: Client, 
     assert 0 < sent < 200_000
 
 
-def test_packets_to_and_from_the_controller_cross_the_cpu_port(
-    twin: Twin, client: Client, fabric_names: Names
-) -> None:
+def test_packets_to_and_from_the_controller_cross_the_cpu_port(twin, client, fabric_names):
     to_cpu = fabric_names.entry(
         "ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((fabric_names.action("to_cpu"), 1))
     )
@@ -100,7 +98,7 @@ def test_packets_to_and_from_the_controller_cross_the_cpu_port(
     assert packet.metadata[0].value == b"\x01"
 
 
-def test_switches_and_hosts_are_found_by_name(twin: Twin) -> None:
+def test_switches_and_hosts_are_found_by_name(twin):
     assert twin.switches == ["leaf1"]
     assert twin.hosts == ["h1", "h2"]
     assert twin.switch("leaf1").device_id == 3
@@ -110,7 +108,7 @@ def test_switches_and_hosts_are_found_by_name(twin: Twin) -> None:
         twin.feed("h9", **batch(1, 0))
 
 
-def test_arrays_that_do_not_fit_each_other_are_refused(twin: Twin) -> None:
+def test_arrays_that_do_not_fit_each_other_are_refused(twin):
     for change, reason in [
         ({"offsets": array.array("Q", [0])}, "need 3 offsets, 1 are given"),
         ({"lengths": array.array("I", [1])}, "need 2 lengths"),
@@ -128,19 +126,19 @@ def test_arrays_that_do_not_fit_each_other_are_refused(twin: Twin) -> None:
     assert twin.pending == 0
 
 
-def test_frames_out_of_order_are_refused(twin: Twin) -> None:
+def test_frames_out_of_order_are_refused(twin):
     twin.run_until(1_000)
     with pytest.raises(ClockError, match="feed frames in order of time"):
         twin.feed("h1", **batch(1, 0))
 
 
-def test_feeding_stops_when_enough_waits(twin: Twin) -> None:
+def test_feeding_stops_when_enough_waits(twin):
     limit = 1 << 20
     assert twin.feed("h1", **batch(limit + 5, 10)) == limit
     assert twin.pending == limit
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 1}', '{"seed": "x"}', '{"surprise": 1}'])
-def test_what_is_no_spec_is_a_config_error(fabric_program: Program, text: str) -> None:
+def test_what_is_no_spec_is_a_config_error(fabric_program, text):
     with pytest.raises(ConfigError):
         Twin(fabric_program, text)

@@ -41,7 +41,7 @@ def workload(*applications: dict[str, Any], **more: Any) -> str:
     return json.dumps({"seed": 1, "applications": list(applications)} | more)
 
 
-def test_a_run_that_ends_before_its_workload_says_so(twin: Twin) -> None:
+def test_a_run_that_ends_before_its_workload_says_so(twin):
     assert not twin.run_workload(1000)
     twin.start_workload(workload(coflow()))
     assert not twin.run_workload(SECOND // 100)
@@ -51,7 +51,7 @@ def test_a_run_that_ends_before_its_workload_says_so(twin: Twin) -> None:
     assert twin.run_workload() and json.loads(twin.report())["workload"]["flows"]["finished"] == 3
 
 
-def test_a_second_workload_is_refused(twin: Twin) -> None:
+def test_a_second_workload_is_refused(twin):
     twin.start_workload(workload(coflow()))
     with pytest.raises(ConfigError, match="one workload"):
         twin.start_workload(workload(coflow()))
@@ -65,9 +65,7 @@ def test_a_second_workload_is_refused(twin: Twin) -> None:
         (workload(coflow(), tcp={"algorithm": "reno"}), 'workload tcp: tcp: "reno" is not known'),
     ],
 )
-def test_a_description_with_a_mistake_names_it_and_starts_nothing(
-    fabric_program: Program, text: str, told: str
-) -> None:
+def test_a_description_with_a_mistake_names_it_and_starts_nothing(fabric_program, text, told):
     twin = Twin(fabric_program, json.dumps(fabric(HOSTS)))
     with pytest.raises(ConfigError, match=told):
         twin.start_workload(text)

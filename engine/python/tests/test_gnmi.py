@@ -52,7 +52,7 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
     return caught.value.code().name, caught.value.details()
 
 
-def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program) -> None:
+def test_the_places_of_verdicts_are_those_of_the_program(fabric_program):
     constants = json.loads((COMPILED / "constants.json").read_text())
     verdicts = constants["verdict_t"]
     assert (constants["constants"]["VERDICT_CELLS"], constants["constants"]["RECEIVED_CELLS"]) == (
@@ -76,7 +76,7 @@ REQUESTS = {"Get": gnmi.GetRequest, "Set": gnmi.SetRequest, "Subscribe": gnmi.Su
 
 
 @pytest.mark.parametrize("line", REFUSALS, ids=lambda line: line["message"][:60])
-def test_a_request_that_cannot_be_met_is_refused_in_words(client: GnmiClient, line: re.Match[str]) -> None:
+def test_a_request_that_cannot_be_met_is_refused_in_words(client, line):
     asked = text_format.Parse(line["text"], REQUESTS[line["call"]]())
     calls: dict[str, Callable[[], object]] = {
         "Get": lambda: client.stub.Get(asked, timeout=60),
@@ -191,9 +191,7 @@ def in_json(value: gnmi.TypedValue) -> str:
 
 
 @pytest.mark.parametrize("steps", SCRIPTS[1::2], ids=SCRIPTS[::2])
-def test_steps_of_a_session_give_their_values(
-    client: GnmiClient, switch: Switch, address: str, fabric_names: Names, steps: str
-) -> None:
+def test_steps_of_a_session_give_their_values(client, switch, address, fabric_names, steps):
     found: list[str] = []
     with contextlib.closing(Session(client, switch, address, fabric_names)) as session:
         for line in [line for line in steps.splitlines() if line and not line.startswith("#")]:
@@ -205,14 +203,14 @@ def test_steps_of_a_session_give_their_values(
     assert found == []
 
 
-def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
+def test_what_a_request_may_ask_for_is_limited(client):
     assert refused(lambda: client.get(*["interfaces"] * 513)) == (
         "RESOURCE_EXHAUSTED",
         "513 paths in one request, the limit is 512; send several requests",
     )
 
 
-def test_an_answer_has_a_limit_of_values(gnmi_clients: Connect) -> None:
+def test_an_answer_has_a_limit_of_values(gnmi_clients):
     """Requests all of v1model's ports, sixty-four times."""
     with serve(Switch()) as server:
         client = gnmi_clients(server.address)
@@ -222,9 +220,7 @@ def test_an_answer_has_a_limit_of_values(gnmi_clients: Connect) -> None:
 
 
 @pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
-def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
-    client: GnmiClient, switch: Switch, mode: int
-) -> None:
+def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(client, switch, mode):
     counter = f"{COUNTERS}/in-pkts"
     sampled = subscription(counter, mode, sample_interval=100_000_000)
     call = client.subscribe(request(sampled))
@@ -245,7 +241,7 @@ def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
     call.cancel()
 
 
-def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClient, switch: Switch) -> None:
+def test_the_switch_tells_states_on_change_and_samples_counters(client, switch):
     asked = subscription("interfaces/interface[name=port2]/state", sample_interval=100_000_000)
     call = client.subscribe(request(asked))
     assert len(until_sync(call)) == 10
@@ -259,7 +255,7 @@ def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClie
     call.cancel()
 
 
-def test_the_lowest_interval_is_as_low_as_the_limit_of_values_allows(client: GnmiClient) -> None:
+def test_the_lowest_interval_is_as_low_as_the_limit_of_values_allows(client):
     call = client.subscribe(request(*[subscription("", gnmi.SAMPLE)] * 20))
     until_sync(call)
     assert len(next(call).update.update) > 0

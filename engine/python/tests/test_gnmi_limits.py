@@ -13,7 +13,7 @@ from eeon_engine.p4runtime import serve
 from eeon_engine.p4runtime.server import calls as server_calls
 from finsy.proto import gnmi, gnmi_grpc
 from gnmi_client import GnmiClient, request, subscription, until_sync
-from p4rt_client import Connect, p4info
+from p4rt_client import p4info
 from test_gnmi import STATUS, refused
 
 pytestmark = pytest.mark.system
@@ -56,9 +56,7 @@ def is_free_again(client: GnmiClient) -> bool:
     return False
 
 
-def test_a_subscription_too_many_is_refused_until_one_ends(
-    served: Callable[..., str], gnmi_clients: Connect
-) -> None:
+def test_a_subscription_too_many_is_refused_until_one_ends(served, gnmi_clients):
     client = gnmi_clients(served())
     first, _ = opened(client), opened(client)
     message = "2 subscriptions are open, the limit; end one, or use Get"
@@ -69,9 +67,7 @@ def test_a_subscription_too_many_is_refused_until_one_ends(
     assert is_free_again(client)
 
 
-def test_a_primary_has_places_that_others_do_not_take(
-    served: Callable[..., str], program: Program, gnmi_clients: Connect, clients: Connect
-) -> None:
+def test_a_primary_has_places_that_others_do_not_take(served, program, gnmi_clients, clients):
     address = served(program)
     stranger, own, primary = gnmi_clients(address), gnmi_clients(address), clients(address)
     _ = opened(stranger), opened(stranger)
@@ -81,7 +77,7 @@ def test_a_primary_has_places_that_others_do_not_take(
     opened(own).cancel()
 
 
-def test_a_stream_without_a_message_makes_way(served: Callable[..., str], gnmi_clients: Connect) -> None:
+def test_a_stream_without_a_message_makes_way(served, gnmi_clients):
     client = gnmi_clients(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
     silent = client.subscribe()
     deadline = time.monotonic() + SECONDS
@@ -92,9 +88,7 @@ def test_a_stream_without_a_message_makes_way(served: Callable[..., str], gnmi_c
     assert not silent.is_active(), "the silent stream keeps its place"
 
 
-def test_who_takes_no_answers_is_ended_and_gives_the_place_back(
-    served: Callable[..., str], gnmi_clients: Connect
-) -> None:
+def test_who_takes_no_answers_is_ended_and_gives_the_place_back(served, gnmi_clients):
     address = served(MAX_STREAMS=1, SEND_SECONDS=0.5)
     # Some megabytes each time, which the client does not read.
     asked = request(*[subscription("interfaces")] * 11, mode=gnmi.SubscriptionList.POLL)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eeon_engine import Port, Program, Switch
+from eeon_engine import Port, Switch
 from eeon_engine.p4runtime import Tls, serve
 from p4rt_client import p4info
 
@@ -20,9 +20,7 @@ SESSION = Path(__file__).parent / "pygnmi_session.py"
 
 @pytest.mark.system
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "mutual TLS"])
-def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(
-    program: Program, authority: Any, tmp_path: Path, is_encrypted: bool
-) -> None:
+def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(program, authority, tmp_path, is_encrypted):
     from control_plane.tests.certificates import made as identity
 
     switch = Switch(program, ports=[Port(1), Port(2)])

@@ -1,8 +1,8 @@
 """The stream of hops in Python: of a twin, and of a single switch."""
 
 import pytest
-from eeon_engine import ConfigError, Program, Switch, Twin, hops
-from p4rt_client import INSERT, Client, Names
+from eeon_engine import ConfigError, Switch, hops
+from p4rt_client import INSERT
 from test_engine_twin import batch, client, route, twin, udp_frame  # noqa: F401 # two are fixtures
 
 VERDICT = "scalars.metadata_t.verdict"
@@ -11,10 +11,10 @@ BYTES = "scalars.metadata_t.queued_bytes"
 
 @pytest.mark.system
 def test_a_twin_tells_the_way_of_each_packet_under_names(
-    twin: Twin,  # noqa: F811
-    client: Client,  # noqa: F811
-    fabric_names: Names,
-) -> None:
+    twin,  # noqa: F811
+    client,  # noqa: F811
+    fabric_names,
+):
     client.write((INSERT, route(fabric_names)))
     hops.record(twin, {"fields": [VERDICT, BYTES], "snap_bytes": 20})
     twin.feed("h1", **batch(2, 100_000_000))
@@ -41,7 +41,7 @@ def test_a_twin_tells_the_way_of_each_packet_under_names(
     assert hops.take(twin) is None, "nothing is recorded any more"
 
 
-def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program: Program) -> None:
+def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program):
     switch = Switch(fabric_program)
     hops.record(switch, {"kinds": ["arrived", "dropped"], "limit": 3})
     for _ in range(3):
@@ -69,7 +69,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
         ({"color": "red"}, "hops: unknown field `color`"),
     ],
 )
-def test_a_filter_that_cannot_be_is_refused_by_name(twin: Twin, filter: hops.HopFilter, message: str) -> None:  # noqa: F811
+def test_a_filter_that_cannot_be_is_refused_by_name(twin, filter, message):  # noqa: F811
     with pytest.raises(ConfigError, match=message):
         hops.record(twin, filter)
     assert hops.take(twin) is None

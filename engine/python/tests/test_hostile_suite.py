@@ -166,7 +166,7 @@ def is_long(seconds: float) -> bool:
 
 
 @pytest.mark.nightly
-def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: float, is_long: bool) -> None:
+def test_the_switch_goes_on_whatever_its_clients_do(tmp_path, seconds, is_long):
     limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
     with subject(tmp_path) as at:
         with traffic_through(tmp_path / "p") as traffic:
@@ -236,9 +236,7 @@ class PatientTraffic(Traffic):
 
 
 @pytest.mark.nightly
-def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
-    links: list[Link], tmp_path: Path, seconds: float, is_long: bool
-) -> None:
+def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(links, tmp_path, seconds, is_long):
     ports = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
     with subject(tmp_path, *ports, "--log-console") as at:
         for port, link in enumerate(links):
@@ -261,10 +259,10 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
 
 
 def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    folder: Path,  # noqa: F811
-    seconds: float,
-    is_long: bool,
-) -> None:
+    folder,  # noqa: F811
+    seconds,
+    is_long,
+):
     address = f"127.0.0.1:{free_port()}"
     arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", str(PATCH)]
     credentials = credentials_of(files(folder, "ca", "controller", "controller.key"))

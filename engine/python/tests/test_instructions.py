@@ -22,12 +22,12 @@ def program() -> Path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("case", instructions.CASES)
-def test_a_pass_takes_as_many_instructions_as_is_committed(program: Path, case: str) -> None:
+def test_a_pass_takes_as_many_instructions_as_is_committed(program, case):
     counted = instructions.count(program, case)
     assert instructions.verdict(case, counted, instructions.committed()[1][case]) == ""
 
 
-def test_a_count_beyond_the_tolerance_on_either_side_is_told_with_both_numbers_and_how_to_record_it() -> None:
+def test_a_count_beyond_the_tolerance_on_either_side_is_told_with_both_numbers_and_how_to_record_it():
     assert instructions.verdict("replay", 1029, 1000) == instructions.verdict("replay", 971, 1000) == ""
     for counted, sign in [(1031, "+3.1%"), (969, "-3.1%")]:
         told = instructions.verdict("replay", counted, 1000)
@@ -35,7 +35,7 @@ def test_a_count_beyond_the_tolerance_on_either_side_is_told_with_both_numbers_a
 
 
 @pytest.mark.system
-def test_counts_by_other_tools_are_not_compared_and_the_tool_is_named() -> None:
+def test_counts_by_other_tools_are_not_compared_and_the_tool_is_named():
     here = instructions.tools() if instructions.is_possible() else {"rustc": "rustc 1.95.0"}
     assert instructions.differs(here, here) == ""
     assert "rustc is" in instructions.differs({**here, "rustc": "rustc 1.84.0"}, here)

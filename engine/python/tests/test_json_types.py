@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from eeon_engine import LiveSwitch, Port, Program, Switch, Twin, json_documents
+from eeon_engine import LiveSwitch, Port, Program, Switch, json_documents
 from made_frames import fabric
 from test_engine_workload import HOSTS, SECOND, coflow, twin
 
@@ -50,7 +50,7 @@ def check(document: object, name: str) -> None:
 
 
 @pytest.mark.system
-def test_the_python_types_in_the_repository_are_those_of_the_schema() -> None:
+def test_the_python_types_in_the_repository_are_those_of_the_schema():
     pytest.importorskip("datamodel_code_generator", reason="`make setup` installs it")
     sys.path.insert(0, str(ENGINE / "schema"))
     import python_types
@@ -60,7 +60,7 @@ def test_the_python_types_in_the_repository_are_those_of_the_schema() -> None:
 
 
 @pytest.mark.system
-def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> None:
+def test_a_report_with_every_kind_of_application_is_of_its_type(twin):
     workload = json.loads(WORKLOAD)
     workload["applications"].insert(0, coflow(1000))
     check(workload, "WorkloadSpec")
@@ -78,7 +78,7 @@ def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> N
     ]
 
 
-def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Program) -> None:
+def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program):
     full: Any = fabric(HOSTS)
     full |= {"tick_ps": 1000, "cpu_port": 510, "drop_port": 511, "gate_register": None}
     full |= {
@@ -114,7 +114,7 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "tells"), [(PROBE, {"action", "set"}), (EEON, {"table", "select"})])
-def test_a_journey_and_the_counts_of_a_switch_are_of_their_types(program: Path, tells: set[str]) -> None:
+def test_a_journey_and_the_counts_of_a_switch_are_of_their_types(program, tells):
     switch = Switch(Program(program.read_bytes(), for_tracing=True), ports=[Port(n) for n in range(8)])
     ip = bytes(12) + bytes.fromhex("0800 4500 0028 0000 0000 4011 66b5 0a000101 0a000102") + bytes(20)
     events = set()
@@ -132,5 +132,5 @@ def test_a_journey_and_the_counts_of_a_switch_are_of_their_types(program: Path, 
     check(switch.port_stats(1), "PortStats")
 
 
-def test_the_counts_of_a_live_switch_are_of_their_type() -> None:
+def test_the_counts_of_a_live_switch_are_of_their_type():
     check(LiveSwitch(interfaces=[]).io_counts(), "LiveCounts")

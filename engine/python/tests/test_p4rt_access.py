@@ -8,7 +8,7 @@ import pytest
 from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
-from p4rt_client import INSERT, Client, Connect, Names, exact, failure, lpm, p4info
+from p4rt_client import INSERT, Client, Connect, exact, failure, lpm, p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import Identity
@@ -58,9 +58,7 @@ def connect(server: Server, authority: Identity, clients: Connect) -> Connect:
 DENIED = rpc_code.PERMISSION_DENIED
 
 
-def test_a_client_has_the_roles_that_the_file_gives_and_no_other(
-    connect: Connect, resource_names: Names
-) -> None:
+def test_a_client_has_the_roles_that_the_file_gives_and_no_other(connect, resource_names):
     daemon = connect("routing-daemon", role="routing")
     assert daemon.arbitrate().status.code == rpc_code.OK
     route = resource_names.entry("routes", lpm(1, 0x0A000000, 8), action=resource_names.action("forward", 1))
@@ -71,14 +69,14 @@ def test_a_client_has_the_roles_that_the_file_gives_and_no_other(
     failure(DENIED, said, connect("routing-daemon", role="filter").arbitrate)
 
 
-def test_an_observer_may_watch_without_an_election_id(connect: Connect) -> None:
+def test_an_observer_may_watch_without_an_election_id(connect):
     observer = connect("observer")
     bid = p4r.MasterArbitrationUpdate(device_id=1)
     observer.send(p4r.StreamMessageRequest(arbitration=bid))
     assert observer.receive().arbitration.status.code == rpc_code.NOT_FOUND
 
 
-def test_another_clients_election_id_is_no_right_to_write(connect: Connect, resource_names: Names) -> None:
+def test_another_clients_election_id_is_no_right_to_write(connect, resource_names):
     connect("controller", election_id=7).arbitrate()
     thief = connect("operator", election_id=7)
     action = resource_names.action("drop")
@@ -86,13 +84,13 @@ def test_another_clients_election_id_is_no_right_to_write(connect: Connect, reso
     failure(DENIED, "belongs to client 'controller', not to 'operator'", thief.write, (INSERT, entry))
 
 
-def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, authority: Identity) -> None:
+def test_a_client_without_rights_may_still_ask_for_the_version(server, authority):
     with grpc.secure_channel(server.address, credentials_of("stranger", authority)) as channel:
         answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)
     assert answer.p4runtime_api_version
 
 
-def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, authority: Identity) -> None:
+def test_rights_need_certificates_of_clients(switch, tmp_path, authority):
     file = tmp_path / "rights.toml"
     file.write_text(RIGHTS)
     own = identity("switch", authority)
@@ -115,7 +113,7 @@ def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, aut
         ("[clients", "is not TOML"),
     ],
 )
-def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path, text, said):
     file = tmp_path / "rights.toml"
     file.write_text(text)
     with pytest.raises(ConfigError, match=said):

@@ -27,24 +27,24 @@ def named(info: Any, kind: str, alias: str) -> Any:
     return next(item for item in getattr(info, kind) if item.preamble.alias == alias)
 
 
-def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them() -> None:
+def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them():
     written = program_json().replace(b"{", b'{"source_fragment": "one\n\ttwo",', 1)
     compilation.matched(p4info(), written)
     assert Program(written).digest != Program(program_json()).digest
 
 
-def test_a_program_with_nothing_to_name_takes_an_empty_p4info() -> None:
+def test_a_program_with_nothing_to_name_takes_an_empty_p4info():
     bare = b'{"pipelines": [], "header_types": [], "headers": [], "actions": []}'
     compilation.matched(p4i.P4Info(), bare)
 
 
-def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
+def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug():
     for program in (b"{}", b"[]", b'{"pipelines": [{}]}', b"not json"):
         with pytest.raises(StatusError, match="p4c did not write it"):
             compilation.matched(p4info(), program)
 
 
-def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:
+def test_digests_without_a_struct_are_in_the_order_of_the_program():
     info = p4info("resources")
     parsed = json.loads(without_struct(info, program_json("resources")))
     second = info.digests.add()
@@ -58,7 +58,7 @@ def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:
     assert "no digest 'digest_1'" in refusal(info, json.dumps(parsed).encode())
 
 
-def test_an_action_profile_must_be_in_both() -> None:
+def test_an_action_profile_must_be_in_both():
     info = p4info()
     table = named(info, "tables", "lpm_table")
     table.ClearField("implementation_id")
@@ -67,7 +67,7 @@ def test_an_action_profile_must_be_in_both() -> None:
 
 
 @pytest.mark.parametrize(("kind", "what"), [("direct_meters", "meter"), ("direct_counters", "counter")])
-def test_direct_resources_must_be_in_both(kind: str, what: str) -> None:
+def test_direct_resources_must_be_in_both(kind, what):
     info = p4info("resources")
     table, resource = named(info, "tables", "ageing_table"), getattr(info, kind)[0]
     of = next(one for one in info.tables if resource.preamble.id in one.direct_resource_ids)
@@ -88,7 +88,7 @@ def refusals() -> Iterator[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize(("base", "code", "says", "change"), [*refusals()])
-def test_a_p4info_that_contradicts_itself_is_refused(base: str, code: str, says: str, change: str) -> None:
+def test_a_p4info_that_contradicts_itself_is_refused(base, code, says, change):
     info = text_format.Parse(base, p4i.P4Info())
     reader.read(info)
     for field, items in text_format.Parse(change, p4i.P4Info()).ListFields():

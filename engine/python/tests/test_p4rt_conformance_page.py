@@ -19,7 +19,7 @@ def names_in(area: str) -> set[str]:
     return tests | {script.name.replace(f"{area}::", "test_") for script in ALL}
 
 
-def test_every_test_that_the_page_names_exists() -> None:
+def test_every_test_that_the_page_names_exists():
     named = re.findall(r"`(\w+)::(\w+)`", PAGE.read_text())
     # The page explains the form of names with `pipeline::name`.
     named = [pair for pair in named if pair != ("pipeline", "name")]
@@ -27,7 +27,7 @@ def test_every_test_that_the_page_names_exists() -> None:
     assert missing == []
 
 
-def test_every_row_names_a_test_or_says_why_not() -> None:
+def test_every_row_names_a_test_or_says_why_not():
     met = PAGE.read_text().split("## Security")[1]
     rows = [line for line in met.splitlines() if line.startswith("| ") and "requirement |" not in line]
     assert [row for row in rows if "::" not in row] == []

@@ -38,7 +38,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("config", "steps"), CASES.values(), ids=CASES)
-def test_lists_are_sent_when_they_must_be(config: dict[str, int], steps: str) -> None:
+def test_lists_are_sent_when_they_must_be(config, steps):
     made = lists(**config)
     for step in steps.split():
         if step.startswith("ack"):
@@ -51,13 +51,13 @@ def test_lists_are_sent_when_they_must_be(config: dict[str, int], steps: str) ->
         assert sent == ([(int(list_id), [one.encode() for one in messages])] if list_id else []), step
 
 
-def test_size_zero_is_the_servers_own_limit() -> None:
+def test_size_zero_is_the_servers_own_limit():
     made = lists(max_list_size=0)
     sent = [item for number in range(2048) for item in made.add(number.to_bytes(2, "big"), 0)]
     assert [len(messages) for _, messages in sent] == [1024, 1024]
 
 
-def test_lists_without_acknowledgement_are_remembered_within_bounds() -> None:
+def test_lists_without_acknowledgement_are_remembered_within_bounds():
     made = lists(max_list_size=1, ack_timeout_ns=10**18)
     for number in range(70_000):
         made.add(number.to_bytes(4, "big"), number)

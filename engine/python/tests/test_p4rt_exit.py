@@ -26,6 +26,6 @@ print("served")
 """
 
 
-def test_a_script_that_ends_while_its_servers_still_serve_ends_well() -> None:
+def test_a_script_that_ends_while_its_servers_still_serve_ends_well():
     ended = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "served\n", "")

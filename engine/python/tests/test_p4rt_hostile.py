@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from eeon_engine import Program, Switch
+from eeon_engine import Switch
 from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, Client, Connect, Failed, Names, codes, exact, failure, p4info, primary
+from p4rt_client import INSERT, Client, Failed, codes, exact, failure, p4info, primary
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
@@ -35,7 +35,7 @@ def arbitrated(client: Client, status: int | None = None) -> Client:
         ("gnmi.gNMI/Subscribe", "the request is not a gnmi.SubscribeRequest"),
     ],
 )
-def test_bytes_that_are_no_message_end_the_call_alone(client: Client, method: str, said: str) -> None:
+def test_bytes_that_are_no_message_end_the_call_alone(client, method, said):
     with pytest.raises(grpc.RpcError) as caught:
         list(client.channel.stream_stream(f"/{method}")(iter([b"\xff" * 20]), timeout=60))
     assert said in caught.value.details()
@@ -43,9 +43,7 @@ def test_bytes_that_are_no_message_end_the_call_alone(client: Client, method: st
     assert client.read(p4r.TableEntry())
 
 
-def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_through(
-    connect: Connect, names: Names
-) -> None:
+def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_through(connect, names):
     clients = [arbitrated(connect(election_id=number)) for number in range(64, 0, -1)]
     with pytest.raises(Failed, match="64 clients"):
         connect().arbitrate(election_id=0)
@@ -53,7 +51,7 @@ def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_th
     clients[0].write((INSERT, entry))
 
 
-def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(connect: Connect) -> None:
+def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(connect):
     clients = [arbitrated(connect(election_id=number)) for number in range(64, 0, -1)]
     primary = arbitrated(connect(election_id=65), rpc_code.OK)
     failure(rpc_code.RESOURCE_EXHAUSTED, "a primary took this place", clients[-1].receive)
@@ -64,9 +62,7 @@ def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(connect: C
     primary.write()
 
 
-def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(
-    resource_server: Server, clients: Connect
-) -> None:
+def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(resource_server, clients):
     answers = []
     for number in range(40):
         try:
@@ -77,7 +73,7 @@ def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(
     arbitrated(clients(resource_server.address, role="routing"), rpc_code.OK)
 
 
-def test_streams_that_never_speak_keep_nobody_out(connect: Connect, names: Names) -> None:
+def test_streams_that_never_speak_keep_nobody_out(connect, names):
     silent = [connect() for _ in range(100)]
     for stranger in silent[:-20]:
         # The last endings show that all streams were accepted: each stream was ended for a later one.
@@ -104,7 +100,7 @@ def begin(
     return channel, call
 
 
-def test_a_primarys_request_makes_way_for_nobody(server: Server, client: Client) -> None:
+def test_a_primarys_request_makes_way_for_nobody(server, client):
     _, own = begin(server, "Write", client.channel)
     strangers = [begin(server, "Write") for _ in range(80)]
     for _, call in strangers[:20]:
@@ -116,9 +112,7 @@ def test_a_primarys_request_makes_way_for_nobody(server: Server, client: Client)
 
 
 @pytest.mark.parametrize("method", ["Write", "Read", "Capabilities", "SetForwardingPipelineConfig"])
-def test_requests_that_never_come_keep_nobody_out(
-    server: Server, client: Client, names: Names, method: str
-) -> None:
+def test_requests_that_never_come_keep_nobody_out(server, client, names, method):
     calls = [begin(server, method) for _ in range(80)]
     # The first calls have been ended, so all later ones were accepted.
     for _, call in calls[:20]:
@@ -132,8 +126,8 @@ def test_requests_that_never_come_keep_nobody_out(
 
 
 def test_a_stream_and_a_request_that_never_come_are_given_up_when_their_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
-) -> None:
+    monkeypatch, switch, clients
+):
     for name in ("FIRST_MESSAGE_SECONDS", "REQUEST_SECONDS"):
         monkeypatch.setattr(f"eeon_engine.p4runtime.server.calls.{name}", 0.2)
     with serve(switch, p4info=p4info()) as quick:
@@ -145,9 +139,7 @@ def test_a_stream_and_a_request_that_never_come_are_given_up_when_their_time_is_
 
 
 @pytest.mark.nightly
-def test_clients_that_do_not_take_their_answers_keep_nobody_out(
-    monkeypatch: pytest.MonkeyPatch, clients: Connect
-) -> None:
+def test_clients_that_do_not_take_their_answers_keep_nobody_out(monkeypatch, clients):
     entered = [0.0]
 
     class TimedRoom(Room):
@@ -177,14 +169,12 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
         served.close()
 
 
-def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None:
+def test_a_request_beyond_what_its_kind_needs_is_refused(client):
     large = p4r.TableEntry(metadata=bytes(1 << 20))
     failure(rpc_code.RESOURCE_EXHAUSTED, "the limit is 1048576", client.read, large)
 
 
-def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
-    connect: Connect, client: Client, switch: Switch, names: Names
-) -> None:
+def test_a_client_that_does_not_read_its_stream_holds_nobody_up(connect, client, switch, names):
     """Packets for a primary that reads nothing: some are queued, the rest are dropped and logged, and other
     clients are served."""
     client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
@@ -199,7 +189,7 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
     assert other.arbitrate(election_id=0).status.code == rpc_code.ALREADY_EXISTS
 
 
-def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: Client, names: Names) -> None:
+def test_concurrent_writers_of_one_primary_are_serial(connect, client, names):
     """Eight connections write with the primary's election id: each update has one answer, none is lost."""
 
     def work(number: int) -> int:
@@ -220,9 +210,7 @@ def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: 
     assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 8
 
 
-def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
-    program: Program, names: Names
-) -> None:
+def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(program, names):
     with (
         serve(Switch(program), p4info=p4info(), max_message_bytes=1 << 20) as small,
         primary(small.address) as client,
@@ -232,7 +220,7 @@ def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
         assert client.read(p4r.TableEntry())
 
 
-def test_a_call_makes_way_only_when_it_has_waited_for_the_grace_of_its_room() -> None:
+def test_a_call_makes_way_only_when_it_has_waited_for_the_grace_of_its_room():
     room = Room(1, seconds=60, grace_s=0.1)
     ended: list[str] = []
     room.enter(lambda: ended.append("first"))

@@ -20,13 +20,13 @@ def request(names: Names, *keys: int) -> p4r.WriteRequest:
     return made
 
 
-def test_one_refused_update_takes_all_back_and_is_named(switch: Switch, names: Names) -> None:
+def test_one_refused_update_takes_all_back_and_is_named(switch, names):
     with pytest.raises(ConfigError, match=r"update 3 of 4: .*already exists"):
         write(switch, p4info(), request(names, 1, 2, 1, 3))
     assert switch.mt_get_entries("EverythingIngress.exact_table") == []
 
 
-def test_a_switch_without_a_program_and_another_p4info_are_refused(switch: Switch, names: Names) -> None:
+def test_a_switch_without_a_program_and_another_p4info_are_refused(switch, names):
     with pytest.raises(ConfigError, match="has no program"):
         write(Switch(), p4info(), request(names, 1))
     with pytest.raises(ConfigError):
@@ -35,12 +35,12 @@ def test_a_switch_without_a_program_and_another_p4info_are_refused(switch: Switc
         write(switch, "no P4Info", request(names, 1))
 
 
-def test_a_program_loaded_for_tracing_takes_them_too(program: Program, names: Names) -> None:
+def test_a_program_loaded_for_tracing_takes_them_too(program, names):
     switch = Switch(Program(program.json, for_tracing=True))
     assert write(switch, p4info(), request(names, 7)) == 1
 
 
-def test_a_writer_reads_the_p4info_once_for_each_program(switch: Switch, names: Names) -> None:
+def test_a_writer_reads_the_p4info_once_for_each_program(switch, names):
     writer = Writer(switch, p4info())
     with unittest.mock.patch.object(Pipeline, "of_program", wraps=Pipeline.of_program) as read:
         assert [writer.write(request(names, key)) for key in (1, 2)] == [1, 1]

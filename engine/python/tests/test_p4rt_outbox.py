@@ -21,7 +21,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> Outbox:
     return made
 
 
-def test_packets_beyond_the_limit_are_dropped_and_counted(full: Outbox) -> None:
+def test_packets_beyond_the_limit_are_dropped_and_counted(full):
     assert full.take() == PACKET
     for _ in range(6):
         full.put(PACKET)
@@ -30,7 +30,7 @@ def test_packets_beyond_the_limit_are_dropped_and_counted(full: Outbox) -> None:
     assert [full.take() for _ in range(4)] == [PACKET, PACKET, PACKET, End(None)]
 
 
-def test_drops_are_logged_at_powers_of_two(full: Outbox, caplog: pytest.LogCaptureFixture) -> None:
+def test_drops_are_logged_at_powers_of_two(full, caplog):
     with caplog.at_level(logging.WARNING):
         for _ in range(9):
             full.put(PACKET)
@@ -39,7 +39,7 @@ def test_drops_are_logged_at_powers_of_two(full: Outbox, caplog: pytest.LogCaptu
     assert "client ipv4:127.0.0.1:1 does not read its stream" in caplog.text
 
 
-def test_an_arbitration_update_without_room_ends_the_stream(full: Outbox) -> None:
+def test_an_arbitration_update_without_room_ends_the_stream(full):
     full.put(ARBITRATION)
     last = [full.take() for _ in range(4)][-1]
     assert isinstance(last, End)

@@ -38,7 +38,7 @@ def drop_entry(names: Names, key: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, key), action=names.action("drop"))
 
 
-def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch) -> None:
+def test_a_committed_pipeline_runs_and_is_read_back(client, bare):
     client.push(Action.VERIFY_AND_COMMIT, config(cookie=77))
     assert bare.program is not None
     assert bare.program.digest == Program(program_json()).digest
@@ -60,9 +60,7 @@ def wrapped(program: bytes) -> bytes:
     return b"\x08\x01\x12\x00\x1a" + bytes([*length, size]) + program
 
 
-def test_an_old_message_around_the_program_is_taken_with_a_warning(
-    client: Client, bare: Switch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_old_message_around_the_program_is_taken_with_a_warning(client, bare, caplog):
     old = config()
     old.p4_device_config = wrapped(program_json())
     client.push(Action.VERIFY_AND_COMMIT, old)
@@ -74,8 +72,8 @@ def test_an_old_message_around_the_program_is_taken_with_a_warning(
 
 @pytest.mark.parametrize("device_config", [b"\x08\x01", wrapped(b"no JSON"), b"no JSON"])
 def test_what_is_neither_a_program_nor_an_old_message_around_one_is_refused_and_logged(
-    client: Client, device_config: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+    client, device_config, caplog
+):
     wrong = config()
     wrong.p4_device_config = device_config
     arguments = (Action.VERIFY_AND_COMMIT, wrong)
@@ -83,7 +81,7 @@ def test_what_is_neither_a_program_nor_an_old_message_around_one_is_refused_and_
     assert f"refused: {said}" in caplog.text
 
 
-def test_switches_that_get_the_same_program_share_its_check() -> None:
+def test_switches_that_get_the_same_program_share_its_check():
     first, second = (Pipeline.from_config(config_from_files(program_json(), p4info())) for _ in range(2))
     assert first is second
     other = config_from_files(program_json(), p4info())
@@ -96,7 +94,7 @@ def cloning(class_of_service: int) -> p4r.CloneSessionEntry:
     return p4r.CloneSessionEntry(session_id=1, replicas=[replica], class_of_service=class_of_service)
 
 
-def test_reconcile_keeps_a_class_of_service(program: Program, names: Names) -> None:
+def test_reconcile_keeps_a_class_of_service(program, names):
     with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
         client.write((INSERT, cloning(3)))
         client.push(Action.RECONCILE_AND_COMMIT, config())
@@ -105,8 +103,8 @@ def test_reconcile_keeps_a_class_of_service(program: Program, names: Names) -> N
 
 
 def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_is_committed(
-    client: Client, bare: Switch, names: Names
-) -> None:
+    client, bare, names
+):
     """The switch has one queue per port, which shows only when the clone session is committed."""
     client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
@@ -117,9 +115,7 @@ def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_i
     assert client.read(p4r.CloneSessionEntry()) == []
 
 
-def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
-    client: Client, names: Names, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(client, names, caplog):
     client.push(Action.VERIFY_AND_COMMIT, config())
     one = p4d.P4Data(bitstring=b"\1")
     client.write(
@@ -130,7 +126,7 @@ def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
     assert "9 counts and register cells do not fit the new program" in caplog.text
 
 
-def test_a_default_that_no_client_set_is_the_new_programs(client: Client, names: Names) -> None:
+def test_a_default_that_no_client_set_is_the_new_programs(client, names):
     client.push(Action.VERIFY_AND_COMMIT, config())
     client.write((MODIFY, names.entry("settings", action=names.action("drop"), is_default_action=True)))
     client.write((MODIFY, names.entry("settings", is_default_action=True)))
@@ -146,7 +142,7 @@ def test_a_default_that_no_client_set_is_the_new_programs(client: Client, names:
     assert client.read(asked)[0].action.action.action_id == names["drop"]
 
 
-def test_the_version_of_the_api_is_that_of_this_device_and_of_no_other(client: Client) -> None:
+def test_the_version_of_the_api_is_that_of_this_device_and_of_no_other(client):
     for request in (p4r.CapabilitiesRequest(), p4r.CapabilitiesRequest(device_id=1)):
         assert client.stub.Capabilities(request).p4runtime_api_version == "1.5.0"
     with pytest.raises(grpc.RpcError) as caught:
@@ -154,7 +150,7 @@ def test_the_version_of_the_api_is_that_of_this_device_and_of_no_other(client: C
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
 
 
-def test_serve_refuses_a_p4info_of_another_program(program: Program) -> None:
+def test_serve_refuses_a_p4info_of_another_program(program):
     info = p4info()
     info.tables[0].preamble.name = "other.table"
     with pytest.raises(ConfigError, match=r"other\.table"):

@@ -70,12 +70,12 @@ def large() -> Iterator[Served]:
     served.close()
 
 
-def test_what_is_asked_for_twice_is_answered_once(large: Served) -> None:
+def test_what_is_asked_for_twice_is_answered_once(large):
     answers = large.client.read(*[large.register] * 50, *[large.counter] * 50)
     assert len(answers) == 10_000
 
 
-def test_a_request_of_a_few_bytes_for_more_cells_than_the_limit_is_refused_before_any_is_read() -> None:
+def test_a_request_of_a_few_bytes_for_more_cells_than_the_limit_is_refused_before_any_is_read():
     served = Served(LARGEST // 4)
     try:
         for entity in (served.register, p4r.RegisterEntry(), served.counter, p4r.CounterEntry()):
@@ -93,9 +93,7 @@ def test_a_request_of_a_few_bytes_for_more_cells_than_the_limit_is_refused_befor
         served.close()
 
 
-def test_many_small_requests_may_cost_no_more_than_one_large_one(
-    large: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_small_requests_may_cost_no_more_than_one_large_one(large, monkeypatch):
     monkeypatch.setattr(chunks, "MAX_READ_CELLS", 9_999)
     assert len(large.client.read(large.register)) == 5000
     assert large.client.read_refused(large.register, large.counter).code == rpc_code.RESOURCE_EXHAUSTED
@@ -107,7 +105,7 @@ def test_many_small_requests_may_cost_no_more_than_one_large_one(
     assert large.client.read(*filters[:5]) == []
 
 
-def test_more_items_than_the_limit_are_refused(large: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_items_than_the_limit_are_refused(large, monkeypatch):
     monkeypatch.setattr(chunks, "MAX_READ_ITEMS", 100)
     failed = large.client.read_refused(*[large.register] * 101)
     assert failed.code == rpc_code.RESOURCE_EXHAUSTED
@@ -119,14 +117,14 @@ def entries(served: Served, count: int) -> list[p4r.TableEntry]:
     return [served.names.entry("exact_table", exact(1, key), action=action) for key in range(count)]
 
 
-def test_cells_that_are_asked_for_one_by_one_come_in_messages_of_a_thousand(large: Served) -> None:
+def test_cells_that_are_asked_for_one_by_one_come_in_messages_of_a_thousand(large):
     counter = large.counter.counter_id
     cells = [p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=index)) for index in range(2500)]
     sizes = [len(response.entities) for response in large.responses(*cells)]
     assert sizes == [1000, 1000, 500]
 
 
-def test_packets_move_and_others_write_while_a_long_answer_is_taken(large: Served) -> None:
+def test_packets_move_and_others_write_while_a_long_answer_is_taken(large):
     answer = large.responses(large.register)
     next(answer)
     # The client stops reading. Each of these calls would block forever if the response held the switch.
@@ -141,7 +139,7 @@ def test_packets_move_and_others_write_while_a_long_answer_is_taken(large: Serve
     )
 
 
-def test_entries_that_stay_are_answered_once_while_others_come_and_go(large: Served) -> None:
+def test_entries_that_stay_are_answered_once_while_others_come_and_go(large):
     made = entries(large, 5000)
     for start in range(0, 5000, 500):
         large.client.write(*((INSERT, entry) for entry in made[start : start + 500]))
@@ -165,7 +163,7 @@ def test_entries_that_stay_are_answered_once_while_others_come_and_go(large: Ser
             assert staying <= set(seen)
 
 
-def test_an_answer_is_not_gone_on_with_under_another_pipeline() -> None:
+def test_an_answer_is_not_gone_on_with_under_another_pipeline():
     program, info = sized(5000)
     config = config_from_files(program, info)
     device = Device(Switch(Program(program)), Pipeline.from_config(config))
@@ -178,13 +176,13 @@ def test_an_answer_is_not_gone_on_with_under_another_pipeline() -> None:
     assert caught.value.code == rpc_code.ABORTED
 
 
-def test_requests_that_find_nothing_count_as_cells() -> None:
+def test_requests_that_find_nothing_count_as_cells():
     """A part of an answer, while which the switch is blocked, has as many of them as it may have cells."""
     source = (chunks.Chunk(0, list) for _ in range(2500))
     assert [len(Reading._next_part(source)) for _ in range(4)] == [1000, 1000, 500, 0]
 
 
-def test_a_short_answer_is_of_one_state(large: Served) -> None:
+def test_a_short_answer_is_of_one_state(large):
     """No two of 900 cells are from different sides of a packet or a write."""
     index = [p4r.Index(index=number) for number in range(900)]
     register = large.register.register_id

@@ -4,10 +4,10 @@ import socket
 
 import grpc
 import pytest
-from eeon_engine import Program, Switch
-from eeon_engine.p4runtime import Server, serve
+from eeon_engine import Switch
+from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Connect, Names, codes, exact, failure, p4info, primary
+from p4rt_client import DELETE, INSERT, MODIFY, Names, codes, exact, failure, p4info, primary
 
 from ptf_tests.lib.p4rt_session import Session
 
@@ -18,17 +18,17 @@ def entry(names: Names, key: int, port: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, key), action=names.action("forward", port))
 
 
-def test_an_unknown_atomicity_is_invalid(client: Client) -> None:
+def test_an_unknown_atomicity_is_invalid(client):
     failure(rpc_code.INVALID_ARGUMENT, "atomicity 9", client.write, atomicity=9)
 
 
-def test_the_device_is_checked_before_the_client(client: Client) -> None:
+def test_the_device_is_checked_before_the_client(client):
     client.device_id, client.election_id = 2, 99
     failure(rpc_code.NOT_FOUND, "", client.write)
     failure(rpc_code.NOT_FOUND, "", client.read, p4r.TableEntry())
 
 
-def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, names: Names) -> None:
+def test_a_read_answers_what_is_valid_and_reports_each_request(client, names):
     client.write((INSERT, entry(names, 1)), (INSERT, entry(names, 2)))
     table = p4r.TableEntry(table_id=names["exact_table"])
     found, failed = client.read_some(table, p4r.TableEntry(table_id=99), p4r.Entity(), entry(names, 2))
@@ -39,7 +39,7 @@ def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, n
     assert "2 of 4 requests failed" in failed.message
 
 
-def test_large_batches_report_every_error(client: Client, names: Names) -> None:
+def test_large_batches_report_every_error(client, names):
     failed = client.refused(*((DELETE, entry(names, key)) for key in range(500)))
     assert codes(failed) == [rpc_code.NOT_FOUND] * 500
 
@@ -49,7 +49,7 @@ def session(*ports: int, **fields: object) -> p4r.CloneSessionEntry:
     return p4r.CloneSessionEntry(session_id=1, replicas=replicas, **fields)
 
 
-def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> None:
+def test_a_class_of_service_needs_its_queue(names, program):
     with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
         client.write((INSERT, session(2, class_of_service=3)))
         for number in (4, 8):
@@ -59,7 +59,7 @@ def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> N
         assert found.clone_session_entry == session(2, class_of_service=3)
 
 
-def test_more_replicas_than_bmv2_has_room_for_are_refused(client: Client) -> None:
+def test_more_replicas_than_bmv2_has_room_for_are_refused(client):
     replicas = [p4r.Replica(port=b"\1", instance=number) for number in range(4097)]
     failed = client.refused((INSERT, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=replicas)))
     assert failed.updates == [
@@ -67,9 +67,7 @@ def test_more_replicas_than_bmv2_has_room_for_are_refused(client: Client) -> Non
     ]
 
 
-def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(
-    resource_server: Server, clients: Connect
-) -> None:
+def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(resource_server, clients):
     by_name, by_number = clients(resource_server.address), clients(resource_server.address)
     assert by_name.arbitrate(role=p4r.Role(name="routing")).status.code == rpc_code.OK
     answer = by_number.arbitrate(role=p4r.Role(id=7))
@@ -79,7 +77,7 @@ def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(
     failure(rpc_code.NOT_FOUND, "no role 8", by_number.write, role_id=8)
 
 
-def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> None:
+def test_a_write_without_an_election_id_is_not_one_with_0(connect):
     client = connect()
     client.arbitrate(election_id=0)
     client.write()
@@ -88,7 +86,7 @@ def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> N
     assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
 
 
-def test_a_client_gives_up_on_a_server_that_does_not_answer_arbitration() -> None:
+def test_a_client_gives_up_on_a_server_that_does_not_answer_arbitration():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         session = Session(f"127.0.0.1:{silent.getsockname()[1]}", timeout_s=0.2)
         with pytest.raises(TimeoutError, match=r"127\.0\.0\.1:\d+: no answer to arbitration within 0\.2 s"):

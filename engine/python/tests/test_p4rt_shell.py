@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 
-def test_commands_of_the_programs_page_set_a_threshold(tmp_path: Path) -> None:
+def test_commands_of_the_programs_page_set_a_threshold(tmp_path):
     page = (REPOSITORY / "docs/p4/program.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\n(.*?)```", page, re.DOTALL)
     shell = next(block for block in blocks if "-m p4runtime_sh" in block).split()[1:]

@@ -2,11 +2,10 @@
 
 import re
 import socket
-from pathlib import Path
 
 import grpc
 import pytest
-from eeon_engine import ConfigError, Switch
+from eeon_engine import ConfigError
 from eeon_engine.p4runtime import Tls, serve
 from finsy.proto import p4r, p4r_grpc
 from p4rt_client import p4info
@@ -37,9 +36,7 @@ def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
 
 
 @pytest.mark.parametrize("is_mutual", [False, True])
-def test_only_clients_that_the_authority_allows_are_served(
-    switch: Switch, authority: Identity, server_identity: Identity, is_mutual: bool
-) -> None:
+def test_only_clients_that_the_authority_allows_are_served(switch, authority, server_identity, is_mutual):
     another = identity("other authority")
     own, other = identity("controller", authority), identity("controller", another)
     certified, stranger = (
@@ -66,8 +63,8 @@ def test_only_clients_that_the_authority_allows_are_served(
     ],
 )
 def test_files_that_others_may_change_and_a_key_that_others_may_read_are_refused(
-    tmp_path: Path, authority: Identity, server_identity: Identity, file: str, mode: int, said: str
-) -> None:
+    tmp_path, authority, server_identity, file, mode, said
+):
     content = {
         "chain": server_identity.certificate_pem,
         "key": server_identity.key_pem,
@@ -84,7 +81,7 @@ def test_files_that_others_may_change_and_a_key_that_others_may_read_are_refused
         Tls.from_files(*files)
 
 
-def test_files_that_are_missing_or_no_pem_are_named(tmp_path: Path) -> None:
+def test_files_that_are_missing_or_no_pem_are_named(tmp_path):
     with pytest.raises(ConfigError, match=r"TLS certificate '.*absent\.pem': No such file"):
         Tls.from_files(tmp_path / "absent.pem", tmp_path / "absent.pem")
     (tmp_path / "der").write_bytes(b"\x30\x82")
@@ -92,9 +89,7 @@ def test_files_that_are_missing_or_no_pem_are_named(tmp_path: Path) -> None:
         Tls.from_files(tmp_path / "der", tmp_path / "der")
 
 
-def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
-    switch: Switch, authority: Identity, server_identity: Identity
-) -> None:
+def test_a_key_that_does_not_belong_to_the_certificate_is_refused(switch, authority, server_identity):
     tls = Tls(server_identity.certificate_pem, authority.key_pem)
     with pytest.raises(ConfigError, match="belong together"):
         serve(switch, p4info=p4info(), tls=tls)
@@ -104,8 +99,8 @@ def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
     "address", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:", "127.0.0.1", "unix:", "OTHER"]
 )
 def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_give(
-    switch: Switch, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    switch, address, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     mode = tmp_path.stat().st_mode
     with serve(switch, p4info=p4info()) as server:
@@ -116,9 +111,7 @@ def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_
     assert tmp_path.stat().st_mode == mode
 
 
-def test_a_unix_socket_of_another_server_is_refused_and_one_that_was_left_behind_is_used(
-    switch: Switch, tmp_path: Path
-) -> None:
+def test_a_unix_socket_of_another_server_is_refused_and_one_that_was_left_behind_is_used(switch, tmp_path):
     address = f"unix:{tmp_path}/s"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(f"{tmp_path}/s")

@@ -7,12 +7,11 @@ answer, and the reason for ours.
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from finsy.proto import p4r, rpc_code
 from p4rt_client import PROGRAMS, Client, pipeline, primary
-from scripts import ALL, BARE, Call, Request, Script, scripts, served
+from scripts import ALL, BARE, Call, Request, scripts, served
 
 from control_plane.tests.bmv2_process import start_bmv2
 from differential.thrift import Client as ThriftClient
@@ -24,7 +23,7 @@ needs_bmv2 = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("script", ALL, ids=lambda script: script.name)
-def test_steps_have_their_outcomes_and_refused_requests_change_nothing(script: Script) -> None:
+def test_steps_have_their_outcomes_and_refused_requests_change_nothing(script):
     with served(script.program) as switch:
         for step in script.steps:
             step(switch)
@@ -39,9 +38,7 @@ def test_steps_have_their_outcomes_and_refused_requests_change_nothing(script: S
         if one.program != BARE and (found := one.all_of(Call))
     ],
 )
-def test_bmv2_answers_calls_the_same_but_where_a_script_says_otherwise(
-    program: str, calls: list[Call], tmp_path: Path
-) -> None:
+def test_bmv2_answers_calls_the_same_but_where_a_script_says_otherwise(program, calls, tmp_path):
     path = str(PROGRAMS / f"{program}.json")
     with start_bmv2(tmp_path, program=path) as bmv2, ThriftClient(bmv2.thrift) as client:
         assert [call.asked(client)[0] for call in calls] == [call.bmv2 for call in calls]
@@ -66,13 +63,11 @@ def client(bmv2: str) -> Iterator[Client]:
     "requests",
     [pytest.param(found, id=one.name) for one in scripts("everything") if (found := one.all_of(Request))],
 )
-def test_bmv2_answers_requests_with_the_same_codes_but_where_the_script_says_otherwise(
-    client: Client, requests: list[Request]
-) -> None:
+def test_bmv2_answers_requests_with_the_same_codes_but_where_the_script_says_otherwise(client, requests):
     assert [request.answer(client)[0] for request in requests] == [request.bmv2 for request in requests]
 
 
 @needs_bmv2
 @pytest.mark.parametrize("atomicity", [p4r.WriteRequest.ROLLBACK_ON_ERROR, p4r.WriteRequest.DATAPLANE_ATOMIC])
-def test_bmv2_has_no_atomic_batches(client: Client, atomicity: int) -> None:
+def test_bmv2_has_no_atomic_batches(client, atomicity):
     assert client.refused(atomicity=atomicity).code == rpc_code.UNIMPLEMENTED

@@ -122,7 +122,7 @@ def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, b
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line['switch started with']}: {line['client']}")
-def test_a_line_of_the_table_is_what_a_client_finds(folder: Path, line: dict[str, str]) -> None:
+def test_a_line_of_the_table_is_what_a_client_finds(folder, line):
     line = dict(line)
     started, who = line.pop("switch started with"), line.pop("client")
     if who == "another user of the computer" and os.geteuid() != 0:
@@ -145,6 +145,6 @@ def test_a_line_of_the_table_is_what_a_client_finds(folder: Path, line: dict[str
     assert {what: "yes" if may else "no" for what, may in found.items()} == line
 
 
-def test_every_way_to_start_a_switch_and_every_client_has_its_line() -> None:
+def test_every_way_to_start_a_switch_and_every_client_has_its_line():
     assert {line["switch started with"] for line in lines()} == set(STARTED)
     assert {line["client"] for line in lines()} == set(CLIENTS)

@@ -47,7 +47,7 @@ def wait_for_frames(path: Path, count: int) -> list[bytes]:
     return frames
 
 
-def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path: Path) -> None:
+def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path):
     sent = [numbered(number) for number in range(1000)]
     (tmp_path / "a_in.pcap").write_bytes(
         HEADER + b"".join(record(frame, 10 * i) for i, frame in enumerate(sent))
@@ -65,7 +65,7 @@ def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(t
     assert "received=1001 sent=1001" in output
 
 
-def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
+def test_fifos_deliver_frames_while_they_are_open(tmp_path):
     for name in ("a", "b"):
         os.mkfifo(tmp_path / f"{name}_in.pcap")
     arguments = ["-i", "0@a", "-i", "1@b", "--use-files", "0", *local_thrift(), str(PATCH)]
@@ -106,7 +106,7 @@ class NanomsgPeer(Pair):
         self._socket.shutdown(socket.SHUT_RDWR)
 
 
-def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and_go(tmp_path: Path) -> None:
+def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and_go(tmp_path):
     address = f"ipc://{tmp_path}/p"
     with running("--packet-in", address, *local_thrift(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         for _ in range(2):
@@ -120,7 +120,7 @@ def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and
     assert not (tmp_path / "p").exists()
 
 
-def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> None:
+def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path):
     pytest.importorskip("pynng", reason="PTF's nn platform needs pynng")
     dataplane = pytest.importorskip("ptf.dataplane")
     address = f"ipc://{tmp_path}/ptf"
@@ -133,7 +133,7 @@ def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> No
         source.close()
 
 
-def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> None:
+def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path):
     address = f"ipc://{tmp_path}/p"
     arguments = ["--packet-in", address, "--no-p4", "--device-id", "1", *local_thrift()]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
@@ -149,7 +149,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("line", "reason"), rows("not started"))
-def test_what_cannot_start_ends_with_1_and_says_why(line: list[str], reason: str, tmp_path: Path) -> None:
+def test_what_cannot_start_ends_with_1_and_says_why(line, reason, tmp_path):
     files = {"PATCH": str(PATCH), "SOURCE": __file__}
     arguments = [files.get(word, word) for word in line]
     with running(*local_thrift(), *arguments, cwd=tmp_path) as switch:
@@ -159,7 +159,7 @@ def test_what_cannot_start_ends_with_1_and_says_why(line: list[str], reason: str
     assert "Traceback" not in output
 
 
-def test_a_log_file_has_bmv2s_name_and_lines(tmp_path: Path) -> None:
+def test_a_log_file_has_bmv2s_name_and_lines(tmp_path):
     (tmp_path / "a_in.pcap").write_bytes(HEADER)
     arguments = ["-i", "0@a", "--use-files", "0", "--log-file", "switch.log", "--log-flush", *local_thrift()]
     with running(*arguments, str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
@@ -171,7 +171,7 @@ def test_a_log_file_has_bmv2s_name_and_lines(tmp_path: Path) -> None:
     assert "] [bmv2] [I] [thread " in (tmp_path / "switch.log.txt").read_text()
 
 
-def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one(tmp_path: Path) -> None:
+def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one(tmp_path):
     with running("--install-names", str(tmp_path / "bin"), cwd=tmp_path) as switch:
         assert switch.process.wait(SECONDS) == 0
     for name in ("simple_switch", "simple_switch_grpc"):
@@ -185,7 +185,7 @@ def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one
     assert "somebody else's" in (tmp_path / "bin" / "simple_switch").read_text()
 
 
-def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
+def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path):
     thrift_options = local_thrift()
     arguments = ["--packet-in", f"ipc://{tmp_path}/p", *thrift_options, "--log-console", str(PATCH)]
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:

@@ -129,7 +129,7 @@ def packet_counts(output: str) -> tuple[int, int, int]:
     return counts["received"], counts["sent"], lost
 
 
-def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_path: Path) -> None:
+def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_path):
     thrift_options, port = local_thrift(), free_port()
     with (
         switch_at(tmp_path, thrift_options, port) as first,
@@ -157,7 +157,7 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
 
 
 @pytest.mark.parametrize("interface", ["thrift", "p4runtime"])
-def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Path, interface: str) -> None:
+def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path, interface):
     thrift_options, port = local_thrift(), free_port()
     with switch_at(tmp_path, thrift_options, port) as switch:
         with traffic_through(tmp_path / "p") as traffic:

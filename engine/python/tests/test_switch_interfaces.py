@@ -18,7 +18,7 @@ from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4r
 from made_frames import frame as keyed
 from made_frames import numbered
-from p4rt_client import INSERT, PATCH, Names, lpm, one_shot, pipeline, primary
+from p4rt_client import INSERT, PATCH, lpm, one_shot, pipeline, primary
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
@@ -68,7 +68,7 @@ def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
             return frame[:12] + tag + frame[12:]
 
 
-def test_frames_leave_as_they_came_with_vlan_tags_and_are_captured(links: list[Link], tmp_path: Path) -> None:
+def test_frames_leave_as_they_came_with_vlan_tags_and_are_captured(links, tmp_path):
     with switch_on(links, tmp_path, "--pcap") as switch:
         with links[0].socket() as left, links[1].socket() as right:
             tagged = numbered(2)[:12] + b"\x81\x00\x60\x2a" + numbered(2)[12:]
@@ -87,7 +87,7 @@ def test_frames_leave_as_they_came_with_vlan_tags_and_are_captured(links: list[L
     assert numbered(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
 
 
-def test_tcp_with_segmentation_left_to_the_nic_arrives_whole(links: list[Link], tmp_path: Path) -> None:
+def test_tcp_with_segmentation_left_to_the_nic_arrives_whole(links, tmp_path):
     for number, link in enumerate(links, start=1):
         ip("-n", link.namespace, "addr", "add", f"198.18.77.{number}/24", "dev", "host")
     receiver = """
@@ -117,9 +117,7 @@ with socket.create_connection(("198.18.77.2", 5001), timeout=30) as connection:
     assert "rx_gso_refused" not in output
 
 
-def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(
-    links: list[Link], tmp_path: Path
-) -> None:
+def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(links, tmp_path):
     link = links[0]
     with switch_on(links, tmp_path) as switch:
         for change, gone, back in (
@@ -155,7 +153,7 @@ def ports_at(*interfaces: tuple[int, str]) -> list[tuple[int, str, bool]]:
     return LiveSwitch(interfaces=interfaces).port_info()
 
 
-def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one_needs() -> None:
+def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one_needs():
     if os.geteuid() != 0:
         pytest.skip("needs root, to act as another user")
     with multiprocessing.get_context("fork").Pool(1, become_nobody) as nobody:
@@ -164,9 +162,7 @@ def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one
             nobody.apply(ports_at, ((0, "lo"),))
 
 
-def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
-    links: list[Link], tmp_path: Path
-) -> None:
+def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(links, tmp_path):
     thrift_options = local_thrift()
     allowed = ["--allow-interface", links[1].switch]
     arguments = ["-i", f"0@{links[0].switch}", *allowed, "--log-console", *thrift_options, str(PATCH)]
@@ -201,9 +197,7 @@ def spread(left: socket.socket, right: list[socket.socket]) -> list[int]:
 
 @pytest.mark.parametrize("links", [3], indirect=True)
 @pytest.mark.parametrize("end", ["own", "other"])
-def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
-    end: str, links: list[Link], names: Names, tmp_path: Path
-) -> None:
+def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(end, links, names, tmp_path):
     with (
         switch_on(links, tmp_path, "--device-id", "1") as switch,
         primary(listening(switch), pipeline()) as client,

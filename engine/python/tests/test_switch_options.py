@@ -29,7 +29,7 @@ def rows(part: str) -> list[tuple[list[str], str]]:
     return [(shlex.split(arguments), expected) for arguments, _, expected in found]
 
 
-def test_a_program_alone_gets_bmv2s_defaults() -> None:
+def test_a_program_alone_gets_bmv2s_defaults():
     given = options("x.json")
     assert given == Options(program=Path("x.json"), grpc_address="127.0.0.1:9559", notes=given.notes)
     assert (given.thrift_port, given.tick_ps, given.queue_limit_packets) == (9090, 1_000_000, 64)
@@ -37,14 +37,14 @@ def test_a_program_alone_gets_bmv2s_defaults() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "expected"), rows("set"))
-def test_a_flag_is_taken_before_and_behind_the_program(arguments: list[str], expected: str) -> None:
+def test_a_flag_is_taken_before_and_behind_the_program(arguments, expected):
     field, value = expected.split(" ", 1)
     for line in ([*arguments, "x.json"], ["x.json", *arguments]):
         assert getattr(options(*line), field) == ast.literal_eval(value)
 
 
 @pytest.mark.parametrize(("arguments", "expected"), rows("whole"))
-def test_a_command_line_sets_these_options(arguments: list[str], expected: str) -> None:
+def test_a_command_line_sets_these_options(arguments, expected):
     given = options(*arguments)
     for field, _, value in (one.partition(" ") for one in expected.split("; ")):
         assert plain(getattr(given, field)) == ast.literal_eval(value)
@@ -58,7 +58,7 @@ def plain(value: object) -> object:
 
 
 @pytest.mark.parametrize(("arguments", "expected"), rows("notes"))
-def test_a_command_line_gives_these_notes(arguments: list[str], expected: str) -> None:
+def test_a_command_line_gives_these_notes(arguments, expected):
     notes = options(*arguments).notes
     absent = expected.removeprefix("without ")
     if expected == "nothing":
@@ -68,11 +68,11 @@ def test_a_command_line_gives_these_notes(arguments: list[str], expected: str) -
 
 
 @pytest.mark.parametrize(("arguments", "reason"), rows("refused"))
-def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str], reason: str) -> None:
+def test_what_cannot_be_followed_is_refused_with_its_reason(arguments, reason):
     assert reason in refusal(*arguments)
 
 
-def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
+def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing():
     without_effect = r"--debugger +no debugger; `eeon"
     for flags, text in (
         (["-v"], "v"),
@@ -84,16 +84,14 @@ def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
             options(*flags)
 
 
-def test_simple_switch_has_thrift_alone() -> None:
+def test_simple_switch_has_thrift_alone():
     assert options("x.json", with_grpc=False).thrift_port == 9090
     assert options("x.json", with_grpc=False).grpc_address is None
     assert "simple_switch has no other server" in refusal("--thrift-port", "none", "x.json", with_grpc=False)
 
 
 @pytest.mark.parametrize(("kept", "files"), [(0, ["log.txt"]), (2, ["log.1.txt", "log.2.txt", "log.txt"])])
-def test_a_log_file_is_as_large_as_it_may_be_and_as_many_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, files: list[str]
-) -> None:
+def test_a_log_file_is_as_large_as_it_may_be_and_as_many_are_kept(tmp_path, monkeypatch, kept, files):
     # A logger of its own: other tests use the package's.
     monkeypatch.setattr(logs, "logging", SimpleNamespace(**vars(logging) | {"getLogger": logging.Logger}))
     log = logs.set_up(Options(log_file=f"{tmp_path}/log", log_file_max_size=1000, log_file_max_files=kept))

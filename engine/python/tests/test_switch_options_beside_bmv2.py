@@ -138,7 +138,7 @@ def named(arguments: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("switch", ["simple_switch", "simple_switch_grpc"])
-def test_what_bmv2_takes_or_refuses_is_taken_or_refused(switch: str, tmp_path: Path, monkeypatch) -> None:
+def test_what_bmv2_takes_or_refuses_is_taken_or_refused(switch, tmp_path, monkeypatch):
     if shutil.which(switch) is None:
         pytest.skip(f"{switch} is not on PATH")
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,7 @@ def testdata() -> Path:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_of_p4c_passes_in_its_own_harness(program: str, testdata: Path, tmp_path: Path) -> None:
+def test_a_program_of_p4c_passes_in_its_own_harness(program, testdata, tmp_path):
     names.install(tmp_path / "bin")
     compiler = shutil.which("p4c-bm2-ss")
     assert compiler is not None

@@ -74,7 +74,7 @@ LOGS = re.split(r"(?m)^\[(.*)\]\n", (Path(__file__).parent / "packet_log.txt").r
 
 
 @pytest.mark.parametrize("text", LOGS[1::2], ids=LOGS[::2])
-def test_a_packet_is_told_in_these_lines(text: str) -> None:
+def test_a_packet_is_told_in_these_lines(text):
     calls, frame, expected = [], "", {}
     program, *lines = text.splitlines()
     for line in lines:
@@ -99,7 +99,7 @@ def test_a_packet_is_told_in_these_lines(text: str) -> None:
     assert {asked: chosen(found, asked, len(lines)) for asked, lines in expected.items()} == expected
 
 
-def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_its_member() -> None:
+def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_its_member():
     program = json.loads((CONSTRUCTS / "header_union.json").read_bytes())
     [both] = [one for one in program["parsers"][0]["parse_states"] if one["name"] == "parse_both"]
     to = {"type": "field", "value": ["a.word", "value"]}
@@ -109,7 +109,7 @@ def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_i
 
 
 @pytest.mark.parametrize("is_followed", [True, False])
-def test_an_exit_is_told_to_interrupt_only_where_something_follows(is_followed: bool) -> None:
+def test_an_exit_is_told_to_interrupt_only_where_something_follows(is_followed):
     program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
     ingress = next(one for one in program["pipelines"] if one["name"] == "ingress")
     action = next(action for action in program["actions"] if action["name"] == "truncate16")
@@ -121,7 +121,7 @@ def test_an_exit_is_told_to_interrupt_only_where_something_follows(is_followed: 
     assert ("Packet is marked for exit, interrupting pipeline" in lines) == is_followed
 
 
-def test_a_loop_without_end_is_told_up_to_the_fault() -> None:
+def test_a_loop_without_end_is_told_up_to_the_fault():
     program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
     first = next(action["primitives"] for action in program["actions"] if action["name"] == "truncate16")
     first += [first[0], {"op": "_jump", "parameters": [{"type": "hexstr", "value": "0x1"}]}]
@@ -131,7 +131,7 @@ def test_a_loop_without_end_is_told_up_to_the_fault() -> None:
     assert dropped == "Dropping packet: program fault"
 
 
-def test_the_lines_of_statements_begin_with_their_place_in_the_source() -> None:
+def test_the_lines_of_statements_begin_with_their_place_in_the_source():
     lines = logged(EEON, IP)
     assert any(re.match(r"\S+\.p4\(\d+\) Primitive \S", line) for line in lines)
     assert any(
@@ -140,7 +140,7 @@ def test_the_lines_of_statements_begin_with_their_place_in_the_source() -> None:
     assert "Updated counter 'received' at index 6" in lines
 
 
-def test_the_level_debug_leaves_out_what_bmv2_says_at_trace() -> None:
+def test_the_level_debug_leaves_out_what_bmv2_says_at_trace():
     all_lines, lines = (logged(EEON, IP, level=level) for level in (TRACE, logging.DEBUG))
     left_out = [line for line in all_lines if line not in lines]
     kinds = {re.sub(r"^\S+\(\d+\) ", "", line).split()[0] for line in left_out}
@@ -157,7 +157,7 @@ def frames(folder: Path, count: int) -> list[str]:
 
 
 @pytest.mark.system
-def test_a_log_leaves_no_packet_out_however_fast_they_come(tmp_path: Path) -> None:
+def test_a_log_leaves_no_packet_out_however_fast_they_come(tmp_path):
     count = 6000
     with running("--log-file", "packets", *frames(tmp_path, count), cwd=tmp_path) as switch:
         switch.wait_for("Server listening on")
@@ -173,7 +173,7 @@ def test_a_log_leaves_no_packet_out_however_fast_they_come(tmp_path: Path) -> No
 
 @pytest.mark.system
 @pytest.mark.parametrize(("level", "is_told"), [("debug", True), ("info", False)])
-def test_the_level_says_whether_packets_are_told(tmp_path: Path, level: str, is_told: bool) -> None:
+def test_the_level_says_whether_packets_are_told(tmp_path, level, is_told):
     with running("--log-console", "-L", level, *frames(tmp_path, 1), cwd=tmp_path) as switch:
         switch.wait_for("end of 'a_in.pcap' after 1 frames")
         _, output = switch.end()
@@ -181,7 +181,7 @@ def test_the_level_says_whether_packets_are_told(tmp_path: Path, level: str, is_
     assert "[T]" not in output
 
 
-def test_packets_of_a_program_that_is_loaded_later_are_told_in_full() -> None:
+def test_packets_of_a_program_that_is_loaded_later_are_told_in_full():
     switch = LiveSwitch(interfaces=[], cpu_port=510, follows_all=True)
     for program in (Program(PATCH.read_bytes()), Program(ROUTER.read_bytes())):
         switch.load_program(program)

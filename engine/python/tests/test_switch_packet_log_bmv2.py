@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 from eeon_engine.switch_command import names
@@ -45,7 +44,7 @@ def by_packet(text: str) -> dict[str, list[str]]:
         if path.stem not in WIDE and not path.read_text().startswith("# engine only")
     ],
 )
-def test_each_packet_has_bmv2s_lines(construct: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_packet_has_bmv2s_lines(construct, tmp_path, monkeypatch):
     theirs = by_packet(Run(FOLDER / f"{construct}.script").log)
     names.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

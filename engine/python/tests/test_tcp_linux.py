@@ -40,13 +40,13 @@ def rows() -> list[list[str]]:
 
 
 @pytest.mark.nightly
-def test_each_side_sends_again_what_was_lost_and_nothing_for_a_mark(rows: list[list[str]]) -> None:
+def test_each_side_sends_again_what_was_lost_and_nothing_for_a_mark(rows):
     lost = {"none": 0, "20": 1, "20, 22, 23": 3, "30 to 39": 10, "the last": 1}
     for algorithm, case, marked, sender, _ms, again, _flights in rows:
         assert int(again) == lost[case], (algorithm, case, marked, sender)
 
 
-def test_both_stacks_send_every_case(rows: list[list[str]]) -> None:
+def test_both_stacks_send_every_case(rows):
     cases = {sender: [row[:3] for row in rows if row[3] == sender] for sender in ("ours", "Linux")}
     assert cases["ours"] == cases["Linux"]
     assert len(cases["ours"]) >= 8

@@ -145,12 +145,12 @@ def compare(name: str, ours: list[str], theirs: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
+def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name):
     compare(name, of_the_engine(pypi_cli(), name), recorded(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_path: Path) -> None:
+def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name, tmp_path):
     cli = bmv2_cli()
     if shutil.which("simple_switch_grpc") is None:
         pytest.skip("BMv2's simple_switch_grpc is not on PATH")

@@ -97,9 +97,7 @@ GET_NUM = header(b"standard:bm_mt_get_num_entries")
         ),
     ],
 )
-def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other(
-    server: Server, caplog: pytest.LogCaptureFixture, sent: bytes, said: str
-) -> None:
+def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other(server, caplog, sent, said):
     with caplog.at_level(logging.WARNING), connect(server) as stranger:
         stranger.sendall(sent)
         assert is_ended(stranger)
@@ -108,7 +106,7 @@ def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other
     assert "Traceback" not in caplog.text
 
 
-def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(server: Server) -> None:
+def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(server):
     before = threading.active_count()
     for _ in range(20):
         with connect(server) as stranger:
@@ -120,9 +118,7 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(se
     assert is_alive(server)
 
 
-def test_a_call_that_does_not_come_to_its_end_is_given_up(
-    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_call_that_does_not_come_to_its_end_is_given_up(server, monkeypatch, caplog):
     monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
     with connect(server) as stranger:
         stranger.sendall(GET_NUM)
@@ -130,7 +126,7 @@ def test_a_call_that_does_not_come_to_its_end_is_given_up(
     assert "call incomplete after" in caplog.text
 
 
-def test_only_one_long_call_is_read_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_long_call_is_read_at_a_time(server, monkeypatch):
     monkeypatch.setattr(connection, "LONG_CALL_BYTES", 1000)
     config = header(b"standard:bm_load_new_config") + string_field(1, 5000)
     with connect(server) as first:
@@ -147,9 +143,7 @@ def test_only_one_long_call_is_read_at_a_time(server: Server, monkeypatch: pytes
     assert not server._long_calls.locked()
 
 
-def test_where_all_places_are_taken_the_quietest_client_makes_way(
-    switch: Switch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_where_all_places_are_taken_the_quietest_client_makes_way(switch, monkeypatch, caplog):
     monkeypatch.setattr(server_module, "MAX_CONNECTIONS", 3)
     with serve(switch, "127.0.0.1:0") as server:
         with ThriftClient(server.address) as busy:
@@ -166,9 +160,7 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
             guest.close()
 
 
-def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
-    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_client_that_never_calls_is_closed_when_its_time_is_over(server, monkeypatch, caplog):
     monkeypatch.setattr(connection, "FIRST_CALL_SECONDS", 0.2)
     with connect(server) as stranger:
         assert is_ended(stranger)
@@ -176,12 +168,12 @@ def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
 
 
 @pytest.mark.parametrize("address", [":0", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:65536"])
-def test_an_address_without_a_host_or_a_port_is_refused(switch: Switch, address: str) -> None:
+def test_an_address_without_a_host_or_a_port_is_refused(switch, address):
     with pytest.raises(ConfigError, match=f"^address '{address}' is not host:port, such as 127"):
         serve(switch, address)
 
 
-def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -> None:
+def test_a_server_stops_with_clients_connected_and_calls_begun(switch):
     server = serve(switch, "127.0.0.1:0")
     idle, half = connect(server), connect(server)
     half.sendall(GET_NUM)
@@ -191,7 +183,7 @@ def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -
     server.stop()
 
 
-def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(server: Server) -> None:
+def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(server):
     with ThriftClient(server.address) as client, connect(server) as stranger:
         for name in (b"standard:nothing", b"nobody:bm_get_config", b"bm_get_config", b"\xff\xfe"):
             stranger.sendall(header(name) + struct.pack("!bhi", TType.I32, 1, 5) + b"\0")
@@ -206,16 +198,14 @@ def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(serv
         assert client.standard.bm_mt_get_num_entries(0, EXACT) == 0
 
 
-def test_the_deepest_nesting_that_is_allowed_is_read() -> None:
+def test_the_deepest_nesting_that_is_allowed_is_read():
     deep = struct.pack("!bh", TType.STRUCT, 1) * (MAX_DEPTH - 1) + b"\0" * MAX_DEPTH
     Reader(BytesIO(deep).read).skip_struct()
     with pytest.raises(MessageError):
         Reader(BytesIO(struct.pack("!bh", TType.STRUCT, 1) + deep + b"\0").read).skip_struct()
 
 
-def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(server, monkeypatch):
     monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_ENTRIES", 4)
     with ThriftClient(server.address) as client:
         for value in range(4):
@@ -244,7 +234,7 @@ def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(
             client.pre.bm_mc_get_entries(0)
 
 
-def test_large_answers_are_made_one_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_answers_are_made_one_at_a_time(server, monkeypatch):
     made, most = 0, 0
     counted = threading.Condition()
 

@@ -20,7 +20,7 @@ NO_OPTIONS = standard.BmAddEntryOptions()
 WIDE = "EverythingIngress.wide_cells"
 
 
-def test_ports_are_shown_added_and_removed(program: Program) -> None:
+def test_ports_are_shown_added_and_removed(program):
     switch = Switch(program, ports=[Port(4)], device_id=6)
     with serve(switch, "127.0.0.1:0", interfaces=["veth1"]) as server, ThriftClient(server.address) as client:
         call = client.standard
@@ -46,7 +46,7 @@ def test_ports_are_shown_added_and_removed(program: Program) -> None:
         assert (info.device_id, str(info.thrift_port)) == (6, server.address.rpartition(":")[2])
 
 
-def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program: Program) -> None:
+def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program):
     twin = Twin(program, json.dumps(fabric(2)))
     switch = twin.switch("leaf1")
     with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
@@ -63,12 +63,12 @@ def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program: Pr
             client.standard.bm_dev_mgr_remove_port(1)
 
 
-def test_the_program_is_given_back_with_the_md5_of_its_bytes(thrift: ThriftClient) -> None:
+def test_the_program_is_given_back_with_the_md5_of_its_bytes(thrift):
     assert thrift.standard.bm_get_config().encode() == program_json()
     assert thrift.standard.bm_get_config_md5() == hashlib.md5(program_json()).digest()
 
 
-def test_the_state_is_told_as_json(thrift: ThriftClient) -> None:
+def test_the_state_is_told_as_json(thrift):
     add(thrift, 1, "forward", b"\x02")
     thrift.standard.bm_register_write(0, WIDE, 0, 1)
     state = json.loads(thrift.standard.bm_serialize_state())["state"]
@@ -78,7 +78,7 @@ def test_the_state_is_told_as_json(thrift: ThriftClient) -> None:
     assert state["registers"][WIDE][:2] == [1, 0]
 
 
-def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
+def test_parameters_of_a_custom_crc_hold_for_the_next_packet():
     # Its calculations calc_0 and calc_2 are custom CRCs of 16 and 32 bits, calc is a CRC of 16 bits.
     program = Path(__file__).parents[2] / "simple_switch/tests/constructs/hashes.json"
     switch = Switch(Program(program.read_bytes()))
@@ -112,7 +112,7 @@ def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
 # ---- tables
 
 
-def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) -> None:
+def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift):
     handle = 0
     for _ in range(200):
         handle = add(thrift, 1, "forward", b"\x01")
@@ -121,7 +121,7 @@ def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) 
 
 
 @pytest.mark.parametrize("kind", [None, 9])
-def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient, kind: int | None) -> None:
+def test_a_key_of_no_kind_is_a_bad_one(thrift, kind):
     key = [standard.BmMatchParam(type=kind)]
     arguments = (0, EXACT, key, "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
     code = code_of(standard.InvalidTableOperation, thrift.standard.bm_mt_add_entry, *arguments)
@@ -131,7 +131,7 @@ def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient, kind: int | None) -
 # ---- counters, meters, registers
 
 
-def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
+def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one():
     document = json.loads(program_json())
     next(r for r in document["register_arrays"] if r["name"] == WIDE)["bitwidth"] = 64
     switch = Switch(Program(json.dumps(document).encode()))
@@ -141,9 +141,7 @@ def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
         assert client.standard.bm_register_read(0, WIDE, 1) == (1 << 63) - 1
 
 
-def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(
-    thrift: ThriftClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(thrift, monkeypatch):
     monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_CELLS", 15)
     thrift.standard.bm_register_write(0, WIDE, 3, 7)
     with pytest.raises(TException):
@@ -151,9 +149,7 @@ def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(
     assert thrift.standard.bm_register_read(0, WIDE, 3) == 7
 
 
-def test_every_cell_is_read_where_they_take_several_steps(
-    thrift: ThriftClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_cell_is_read_where_they_take_several_steps(thrift, monkeypatch):
     monkeypatch.setattr("eeon_engine.thrift.names._CELLS_PER_STEP", 5)
     for cell in range(16):
         thrift.standard.bm_register_write(0, WIDE, cell, 100 + cell)

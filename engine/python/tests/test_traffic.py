@@ -42,7 +42,7 @@ def add(traffic: Traffic, frames: list[bytes], times_ns: list[int], length: int 
     )
 
 
-def test_frames_leave_at_their_times_and_are_known_again_where_they_arrive(pair: tuple[str, str]) -> None:
+def test_frames_leave_at_their_times_and_are_known_again_where_they_arrive(pair):
     traffic = Traffic([(None, pair[0], ["192.0.2.1"]), (None, pair[1], ["192.0.2.2"])], settle_ms=300)
     frames = [packet(number) for number in range(100)] + [packet(100, "192.0.2.77")]
     add(traffic, frames, [number * 200_000 for number in range(101)])
@@ -60,7 +60,7 @@ def test_frames_leave_at_their_times_and_are_known_again_where_they_arrive(pair:
         traffic.run(1)
 
 
-def test_frames_that_have_arrived_count_however_long_nobody_listened(pair: tuple[str, str]) -> None:
+def test_frames_that_have_arrived_count_however_long_nobody_listened(pair):
     traffic = Traffic([(None, pair[0], ["192.0.2.1"]), (None, pair[1], ["192.0.2.2"])], settle_ms=0)
     add(traffic, [packet(number) for number in range(20)], [0] * 20)
     while not traffic.run(5):
@@ -69,7 +69,7 @@ def test_frames_that_have_arrived_count_however_long_nobody_listened(pair: tuple
     assert (other["sent"]["packets"], other["delivered"]["packets"]) == (20, 20)
 
 
-def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) -> None:
+def test_frames_that_do_not_fit_are_named_and_not_sent(pair):
     traffic = Traffic([(None, pair[0], ["192.0.2.1"]), (None, pair[1], [])], memory_limit=1000)
     with pytest.raises(InvalidValueError, match="frame 1: is due at 3 ns, the one before at 5 ns"):
         add(traffic, [packet(1), packet(2)], [5, 3])
@@ -81,7 +81,7 @@ def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) ->
         traffic.add(array("I", [2]), array("Q", [9]), array("Q", [0, 42]), packet(1), array("I", [60]))
 
 
-def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair: tuple[str, str]) -> None:
+def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair):
     subprocess.run(["ip", "link", "set", pair[1], "down"], check=True)
     # Linux reports the other end later.
     deadline = time.monotonic() + 60
@@ -95,7 +95,7 @@ def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair:
     assert rising.wait() == 0
 
 
-def test_an_interface_that_is_not_there_is_named() -> None:
+def test_an_interface_that_is_not_there_is_named():
     with pytest.raises(ConfigError, match="no-such-if0"):
         Traffic([(None, "no-such-if0", [])])
     with pytest.raises(ConfigError, match="cannot open its namespace"):
