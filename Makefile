@@ -94,7 +94,6 @@ validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): s
 	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
 	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
 	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
-	@test ! -x $(NS3_FLOWS) || NS3_FLOWS="$(CURDIR)/$(NS3_FLOWS)" $(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture ns3
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
@@ -264,7 +263,7 @@ $(NS3)/.packages: experiments/validate/requirements.txt
 	$(NS3)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
 	@touch $@
 
-$(NS3_FLOWS): engine/netsim/tests/ns3/flows.cc $(NS3)/.packages
+$(NS3_FLOWS): experiments/validate/flows.cc $(NS3)/.packages
 	wheel="$(CURDIR)/$$(echo $(NS3)/lib/python*/site-packages/ns3)" && \
 	  g++ -std=c++23 -O2 -I "$$wheel/include" $< -o $@ -L "$$wheel/lib64" -Wl,--allow-shlib-undefined -Wl,-rpath,"$$wheel/lib64" \
 	  $(patsubst %,-l:libns3.44-%.so,core network internet point-to-point applications traffic-control)

@@ -5,8 +5,9 @@ import tomllib
 from typing import Any
 
 import pytest
-from eeon_experiments import folder, shipped
-from made_experiments import points
+from eeon_experiments import files, folder, shipped
+from eeon_experiments.expand import expand
+from made_experiments import VERSIONS
 
 HERE = shipped.folder() / "validate"
 compare = folder.module(HERE, "compare")
@@ -40,7 +41,7 @@ def _case(**other: object) -> dict[str, Any]:
     }
 
 
-BANDS = {"least_flows": 30, "slowdown": {"dctcp": {"mean": 0.1}}, "marked": {"dctcp": 0.2}}
+BANDS = {"dctcp": {"least_flows": 30, "mean": 0.1, "marked": 0.2}, "incast": {"least_flows": 1, "p99": 0.1}}
 
 
 def test_a_list_names_hosts_by_their_places():
@@ -85,7 +86,7 @@ def test_the_mean_depth_is_over_all_ports_and_whole_periods():
     one = {"switch": "leaf1", "port": 1, "max_bytes": [10, 20, 1000]}
     depths = {"period_ps": 10**9, "queues": [one, {**one, "port": 9}]}
     # Two whole periods of 1 ms; the other port was always empty.
-    assert compare.mean_depth(depths, {("leaf1", 1), ("leaf1", 2)}, 2, 0.0025) == 7.5
+    assert compare.mean_depth(depths, {("leaf1", 1), ("leaf1", 2)}, 0.0025) == 7.5
 
 
 @pytest.mark.parametrize(
@@ -116,18 +117,27 @@ def test_a_class_with_few_flows_is_not_judged():
     assert compare.outside({"dctcp_45": case}, BANDS) == []
 
 
-def test_ns3_is_told_what_the_twin_is_told(tmp_path):
-    runs = points(tmp_path, (HERE / "twin.yaml").read_text(encoding="utf-8"))
-    told = {point.axes["case"]: compare.ns3_settings(point.run.settings) for point in runs}
+def test_only_what_has_a_band_is_judged():
+    case = _case(marked=1)
+    case["classes"][0].update(flows=8, ns3={"mean": 9.0, "p50": 9.0, "p99": 9.9})
+    assert compare.outside({"incast_ecn": case}, BANDS) == []
+    case["classes"][0]["ns3"]["p99"] = 10.1
+    assert len(compare.outside({"incast_ecn": case}, BANDS)) == 1
+
+
+def test_ns3_is_told_what_the_twin_is_told():
+    runs = expand(files.load(HERE / "twin.yaml"), VERSIONS)
+    told = {
+        " ".join(filter(None, point.axes.values())): compare.ns3_settings(point.run.settings)
+        for point in runs
+    }
     fabric = "leaves=2 hosts=8 spines=2 host_bps=10000000000 uplink_bps=40000000000 delay_ps=502000"
     ports = "buffer_bytes=3000000 drop_not_ect=0 threshold_bytes=20000"
     times = "min_rto_ps=10000000000 initial_rto_ps=20000000000 delayed_ack_ps=1000000000"
     whole = f"algorithm=cubic {fabric} {ports} window_bytes=4194304 {times} limit_ps=20000000000000"
-    assert told["cubic_65"] == whole.split()
-    assert {one for case in told.values() for one in case if one.startswith("threshold")} == {
-        "threshold_bytes=20000",
-        "threshold_bytes=100000",
-    }
+    assert told["cubic_65 502ns"] == whole.split()
+    assert {"leaves=1", "hosts=9", "spines=0", "threshold_bytes=30280"} < {*told["incast ecn"]}
+    assert "threshold_bytes=0" in told["all vegas"]
 
 
 def test_the_page_shows_the_kept_run_and_the_kept_run_is_within_its_bands():

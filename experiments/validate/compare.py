@@ -1,7 +1,7 @@
 """Comparison of the slowdowns in two runs of the same flows: size classes, bands, tables."""
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from eeon_control.units import Bytes, DataRate, Duration
@@ -45,23 +45,18 @@ class Case(TypedDict):
     ns3: Whole
 
 
-class Bands(TypedDict):
-    """Maximum distances of ns-3's numbers from the range of the twin's runs, as a share of the larger number:
-    for slowdowns by algorithm and statistic, in classes with enough flows, and for marks by algorithm."""
-
-    least_flows: int
-    slowdown: dict[str, dict[str, float]]
-    marked: dict[str, float]
+Bands = Mapping[str, Mapping[str, float]]
+"""Maximum distances of ns-3's numbers from the range of the twin's runs, as a share of the larger number, by
+the first word of the case's name: for statistics of slowdowns in classes with `least_flows`, and `marked`."""
 
 
 def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
     """Converts the settings of the twin's run to arguments of `flows.cc`."""
     fabric, tcp = settings["topology"]["leaf_spine"], settings["tcp"]
-    ports = {}
+    ports: dict[str, Any] = {"aqm": {"threshold": "0B"}}
     for part in settings["config"]:
         if isinstance(part, dict):
             ports.update(part["profiles"]["queue"]["fabric"])
-    aqm = ports["aqm"]
     told = {
         "algorithm": tcp["algorithm"],
         "leaves": fabric["leaves"],
@@ -73,7 +68,7 @@ def ns3_settings(settings: Mapping[str, Any]) -> list[str]:
         "buffer_bytes": int(Bytes.parse(ports["buffer"])),
         # With DCTCP no packet is Not-ECT; ns-3's RED needs this setting.
         "drop_not_ect": int(tcp["algorithm"] == "dctcp"),
-        "threshold_bytes": int(Bytes.parse(aqm.get("threshold", aqm.get("max")))),
+        "threshold_bytes": int(Bytes.parse(ports["aqm"]["threshold"])),
         "window_bytes": int(Bytes.parse(tcp["receive_buffer"])),
         "min_rto_ps": int(Duration.parse(tcp["min_rto"])),
         "initial_rto_ps": int(Duration.parse(tcp["initial_rto"])),
@@ -140,14 +135,12 @@ def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None])
     ]
 
 
-def mean_depth(
-    depths: QueueDepthReport, ports: Container[tuple[str, int]], count: int, seconds: float
-) -> float:
-    """Returns the mean of each period's maximum depth, over `count` ports and all whole periods of a run, in
+def mean_depth(depths: QueueDepthReport, ports: Collection[tuple[str, int]], seconds: float) -> float:
+    """Returns the mean of each period's maximum depth, over `ports` and all whole periods of a run, in
     bytes. A port that was always empty is not in `depths`."""
     periods = max(1, int(seconds * 1e12) // depths["period_ps"])
     kept = (one["max_bytes"][:periods] for one in depths["queues"] if (one["switch"], one["port"]) in ports)
-    return sum(map(sum, kept)) / count / periods
+    return sum(map(sum, kept)) / len(ports) / periods
 
 
 def beyond(ours: Sequence[float], theirs: float) -> float:
@@ -163,15 +156,17 @@ def outside(cases: Mapping[str, Case], bands: Bands) -> list[str]:
 
 
 def _outside(name: str, case: Case, bands: Bands) -> Iterator[str]:
-    algorithm = name.partition("_")[0]
+    own = bands[name.partition("_")[0]]
     judged = [
-        (f"{one['name']}: {key} slowdown", [run[key] for run in one["twin"]], one["ns3"][key], band)
+        (f"{one['name']}: {key} slowdown", [run[key] for run in one["twin"]], one["ns3"][key], own[key])
         for one in case["classes"]
-        if one["flows"] >= bands["least_flows"]
-        for key, band in bands["slowdown"][algorithm].items()
+        if one["flows"] >= own["least_flows"]
+        for key in ("mean", "p50", "p99")
+        if key in own
     ]
-    marked = [run["marked"] for run in case["twin"]]
-    judged.append(("packets marked", marked, case["ns3"]["marked"], bands["marked"][algorithm]))
+    if "marked" in own:
+        marked = [run["marked"] for run in case["twin"]]
+        judged.append(("packets marked", marked, case["ns3"]["marked"], own["marked"]))
     for what, ours, theirs, band in judged:
         if beyond(ours, theirs) > band:
             number = ".0f" if theirs > 1000 else ".2f"

@@ -1,8 +1,8 @@
 """`make validate`: the flows of twin.yaml in the twin and in ns-3, side by side, within bands.toml.
 
 Usage: python -m validate.side_by_side FLOWS [--seed N] [--keep]; FLOWS is the program that is made of
-engine/netsim/tests/ns3/flows.cc. Ends with 1 where a number is outside its band. `--keep` writes
-measured.json, which docs/validation.md shows.
+flows.cc. Ends with 1 where a number is outside its band. `--keep` writes measured.json, which
+docs/validation.md shows.
 """
 
 import argparse
@@ -23,8 +23,6 @@ from validate import compare
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 OUT = ROOT / "out" / "validate"
-_HOSTS = [f"h{number}" for number in range(1, 17)]
-_TO_HOSTS = {(leaf, port) for leaf in ("leaf1", "leaf2") for port in range(1, 9)}
 
 
 def main() -> None:
@@ -37,7 +35,7 @@ def main() -> None:
     rows = _twin(options.seed)
     by_case: dict[str, list[Row]] = {}
     for row in rows:
-        by_case.setdefault(row.axis("case") or "", []).append(row)
+        by_case.setdefault(_name(row), []).append(row)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda runs: _case(runs, options.flows), by_case.values())
         cases = dict(zip(by_case, found, strict=True))
@@ -57,19 +55,31 @@ def _twin(seed: int) -> list[Row]:
     subprocess.run([*command, "--seeds", str(seed), "-o", str(folder)], check=True)
     results = load(folder)
     if results.failed:
-        sys.exit("\n".join(f"{row.axis('case')}: {row.text('error')}" for row in results.failed))
+        sys.exit("\n".join(f"{_name(row)}: {row.text('error')}" for row in results.failed))
     return results.finished
+
+
+def _name(row: Row) -> str:
+    return row.axis("case") or f"{row.axis('pattern')}_{row.axis('algorithm')}"
+
+
+def _ports_to_hosts(row: Row) -> set[tuple[str, int]]:
+    """Returns the leaf and the port of each host."""
+    fabric = json.loads(row.text("settings_json"))["topology"]["leaf_spine"]
+    leaves, ports = range(1, fabric["leaves"] + 1), range(1, fabric["hosts_per_leaf"] + 1)
+    return {(f"leaf{leaf}", port) for leaf in leaves for port in ports}
 
 
 def _case(runs: list[Row], program: Path) -> compare.Case:
     lists = [_flows(row) for row in runs]
+    hosts = len(_ports_to_hosts(runs[0]))
     told = [
         *compare.ns3_settings(json.loads(runs[0].text("settings_json"))),
         f"period_ps={_depths(runs[0])['period_ps']}",
     ]
     ran = subprocess.run(
         [str(program.resolve()), *told],
-        input=compare.flow_lines(lists[0], _HOSTS),
+        input=compare.flow_lines(lists[0], [f"h{number + 1}" for number in range(hosts)]),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -95,7 +105,7 @@ def _case(runs: list[Row], program: Path) -> compare.Case:
 def _whole(row: Row) -> compare.Whole:
     seconds = row.number("virtual_seconds") or 0.0
     return {
-        "queue_mean_bytes": compare.mean_depth(_depths(row), _TO_HOSTS, len(_HOSTS), seconds),
+        "queue_mean_bytes": compare.mean_depth(_depths(row), _ports_to_hosts(row), seconds),
         "queue_max_bytes": row.whole("queue_max_bytes_host_facing"),
         "marked": _sum(row, "marked_"),
         "dropped": _sum(row, "early_dropped_") + _sum(row, "tail_dropped_"),

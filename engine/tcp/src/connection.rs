@@ -345,12 +345,12 @@ impl Connection {
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
         let offset = self.sender.space.offset(segment.acknowledgement);
+        let window = u64::from(segment.window) << self.peer_scale;
         if self.state == State::SynReceived {
             if offset != 1 {
                 self.reset = Some(Reset { sequence: segment.acknowledgement, acknowledgement: None });
                 return false;
             }
-            let window = u64::from(segment.window) << self.peer_scale;
             self.establish(now, start.max(0) as u64, window, segment);
             return true;
         }
@@ -361,14 +361,13 @@ impl Connection {
         }
         if offset >= self.sender.space.una as i64 {
             if self.sender.only_sets_window(offset as u64, segment) {
-                let window = u64::from(segment.window) << self.peer_scale;
                 self.sender.take_window(start.max(0) as u64, offset as u64, window);
                 return true;
             }
             let acknowledgement = Acknowledgement {
                 offset: offset as u64,
                 sequence: start.max(0) as u64,
-                window: u64::from(segment.window) << self.peer_scale,
+                window,
                 pure: segment.is_pure_ack(),
                 ace: segment.ace(),
                 sack: segment.options.sack.as_slice(),

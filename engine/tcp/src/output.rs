@@ -131,16 +131,9 @@ impl Connection {
     fn data(&mut self, now: Time, chunk: &Chunk) -> Segment {
         let new =
             chunk.payload_len > 0 && (self.settings.ect_retransmissions || !chunk.again && !chunk.probe);
-        let mut flags = ACK;
-        if chunk.push {
-            flags |= PSH;
-        }
-        if chunk.fin {
-            flags |= FIN;
-        }
-        if self.sender.ecn.take_cwr(chunk) {
-            flags |= CWR;
-        }
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        let cwr = flag(self.sender.ecn.take_cwr(chunk), CWR);
+        let flags = ACK | flag(chunk.push, PSH) | flag(chunk.fin, FIN) | cwr;
         let kind = if new { Kind::NewData } else { Kind::Other };
         self.handshake_ace_due = false;
         let segment =

@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-/// Number of segments held beyond a gap that makes reordering unlikely (RFC 8985, 6.2 step 4).
-const DUPLICATE_THRESHOLD: u32 = 3;
+use crate::recovery::DUPLICATE_THRESHOLD;
 
 /// Number of recoveries for which a wider reordering window persists (RFC 8985, 6.2 step 4).
 const PERSIST: u32 = 16;

@@ -336,17 +336,12 @@ impl Receiver {
     /// duplicate is reported once, ahead of them (RFC 2883, 4).
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        if let Some((start, end)) = self.duplicate.take() {
+        let duplicate = self.duplicate.take();
+        let ranges = self.recent.map(|place| self.held.containing(place));
+        let distinct = (0..ranges.len()).filter(|index| !ranges[..*index].contains(&ranges[*index]));
+        for (start, end) in duplicate.into_iter().chain(distinct.filter_map(|index| ranges[index])) {
             let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
             blocks.push(SackBlock { left, right });
-        }
-        let ranges = self.recent.map(|place| self.held.containing(place));
-        for (index, range) in ranges.iter().enumerate() {
-            let Some((start, end)) = *range else { continue };
-            if !ranges[..index].contains(range) {
-                let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
-                blocks.push(SackBlock { left, right });
-            }
         }
         blocks
     }

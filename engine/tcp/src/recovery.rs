@@ -10,7 +10,7 @@ use crate::rack::Rack;
 use crate::ranges::Ranges;
 use crate::space::{Chunk, SendSpace};
 
-/// Number of duplicate ACKs that signals a loss (RFC 5681, 3.2).
+/// Number of duplicate ACKs that signals a loss (RFC 5681, 3.2), or of segments held beyond a gap (RFC 8985, 6.2 step 4).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// The sender's current reaction to a loss.

@@ -38,12 +38,11 @@ struct Limiter {
 impl Limiter {
     /// Returns when the first frame may leave; `None` at rate 0.
     fn due(&self) -> Option<Time> {
-        if self.debt == 0 {
-            return (self.rate_bps > 0).then_some(self.since);
+        if self.rate_bps == 0 {
+            return None;
         }
-        let span = self.debt.div_ceil(u128::from(self.rate_bps.max(1)));
-        let at = u128::from(self.since.as_ps()) + span;
-        (self.rate_bps > 0).then(|| Time::from_ps(u64::try_from(at).unwrap_or(u64::MAX)))
+        let at = u128::from(self.since.as_ps()) + self.debt.div_ceil(self.rate_bps.into());
+        Some(Time::from_ps(u64::try_from(at).unwrap_or(u64::MAX)))
     }
 }
 

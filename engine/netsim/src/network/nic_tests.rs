@@ -67,23 +67,8 @@ fn datagram(port: u16, words: &[&str]) -> Vec<u8> {
         frame.resize(54, 0);
         return frame;
     }
-    frame.extend([
-        8,
-        if words.contains(&"arp") { 6 } else { 0 },
-        0x45,
-        dscp << 2,
-        5,
-        0xDC,
-        0,
-        0,
-        0,
-        0,
-        64,
-        17,
-        0,
-        0,
-    ]);
-    frame.extend([10, 0, 0, from, 10, 0, 0, to]);
+    frame.extend([8, if words.contains(&"arp") { 6 } else { 0 }]);
+    frame.extend([0x45, dscp << 2, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to]);
     frame.extend(port.to_be_bytes());
     frame.extend([0, 9, 5, 0xC8, 0, 0]);
     frame

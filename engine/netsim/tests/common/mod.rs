@@ -152,7 +152,9 @@ impl LeafSpine {
             if !uplinks.is_empty() {
                 add_route(&mut fabric, leaf, Ipv4Addr::new(10, 0, 0, 0), 16, &uplinks);
             }
-            set_seed(&mut fabric, leaf, 0x9E37_79B1 + 2 * leaf as u32);
+            let (table, action) = ("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed");
+            let seed = (0x9E37_79B1 + 2 * leaf as u32).to_be_bytes().to_vec();
+            fabric.switch_mut(leaf).state_mut().mt_set_default_action(table, action, &[seed]).unwrap();
         }
         for spine in self.leaves..self.switch_count() {
             for leaf in 0..self.leaves {
@@ -224,14 +226,6 @@ pub fn add_route(
     }
     let key = [MatchKeyParam::Lpm(network.octets().to_vec(), length)];
     state.mt_indirect_ws_add_entry("eeon_ingress.route.ipv4_route", &key, group, 0).unwrap();
-}
-
-fn set_seed(fabric: &mut Fabric, switch: usize, seed: u32) {
-    let data = [seed.to_be_bytes().to_vec()];
-    let mut state = fabric.switch_mut(switch).state_mut();
-    state
-        .mt_set_default_action("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed", &data)
-        .unwrap();
 }
 
 /// Sends each DSCP of `of` to its priority on one switch.

@@ -2,6 +2,7 @@
 //! and with three quarters of it some are.
 
 use crate::common::eeon::pause_frame;
+use crate::common::greedy::star;
 use crate::common::{
     classes, copies, eee_values, finish, lossless, pausable, register, send, us, with_dscp, LeafSpine,
     PortSettings, GIGABIT, LOOP_PS, PLAIN, TEN_GIGABIT,
@@ -244,11 +245,6 @@ fn limited(size: &LeafSpine, limit: u64, others: &[(u8, u8)]) -> Fabric {
     fabric(size, None, others, |bps| [limit - headroom(size, bps), limit])
 }
 
-/// Hosts of one switch at 10 Gb/s.
-fn star(hosts_per_leaf: usize) -> LeafSpine {
-    LeafSpine { leaves: 1, spines: 0, hosts_per_leaf, host_bps: TEN_GIGABIT, ..LeafSpine::default() }
-}
-
 /// Hosts send full frames of a DSCP to the first one, at 10 Gb/s without a gap between them.
 fn at_line_rate(size: &LeafSpine, fabric: &mut Fabric, senders: &[(usize, u8)], count: u64) {
     for number in 0..count {
@@ -261,7 +257,7 @@ fn at_line_rate(size: &LeafSpine, fabric: &mut Fabric, senders: &[(usize, u8)], 
 
 #[test]
 fn a_class_above_at_line_rate_makes_no_pause_run_out() {
-    let size = star(3);
+    let size = star(2);
     const VOICE: u8 = 46;
     let mut fabric = limited(&size, 100_000, &[(VOICE, 5)]);
     // 12 ms; a pause is 3.4 ms.
@@ -275,7 +271,7 @@ fn a_class_above_at_line_rate_makes_no_pause_run_out() {
 
 #[test]
 fn a_class_of_priority_7_at_line_rate_holds_no_pause_back() {
-    let size = star(7);
+    let size = star(6);
     const CONTROL: u8 = 48;
     let mut fabric = limited(&size, 100_000, &[(CONTROL, 7)]);
     // Three hosts send to the first one, and three others to the first of those.

@@ -14,8 +14,6 @@ mod hops;
 mod lossless;
 mod memory;
 mod nic_aqm;
-#[path = "../ns3/mod.rs"]
-mod ns3;
 mod properties;
 mod qcn;
 mod quanta;

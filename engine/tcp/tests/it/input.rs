@@ -48,13 +48,7 @@ fn bytes_that_cannot_be_sent_are_refused_with_the_reason() {
 /// A call, or a segment with numbers near the relevant ones, so that many are acceptable.
 #[derive(Clone, Debug)]
 enum Step {
-    Segment {
-        sequence: i32,
-        acknowledgement: i32,
-        rest: (u8, u16, u8, u32),
-        sack: Vec<(i32, i32)>,
-        timestamps: (i32, i32),
-    },
+    Segment(Segment),
     Wait(u64),
     TimeOut,
     Send(u64),
@@ -63,21 +57,39 @@ enum Step {
     Abort,
 }
 
-fn near() -> impl Strategy<Value = i32> {
-    prop_oneof![4 => -3_000..30_000_i32, 1 => any::<i32>(), 2 => Just(0)]
+fn near() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => -3_000..30_000_i32, 1 => any::<i32>(), 2 => Just(0)].prop_map(|number| number as u32)
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn segment() -> impl Strategy<Value = Segment> {
     let flags = prop_oneof![6 => Just(ACK), 2 => any::<u8>(), 1 => any::<u8>().prop_map(|flags| flags | ACK)];
     let window = prop_oneof![Just(0), Just(u16::MAX), any::<u16>()];
     let payload = prop_oneof![Just(0), 1..3_000_u32, any::<u32>()];
-    let sack = prop::collection::vec((near(), near()), 0..4);
-    prop_oneof![
-        12 => (near(), near(), (flags, window, 0..4_u8, payload), sack, (near(), near())).prop_map(
-            |(sequence, acknowledgement, rest, sack, timestamps)| Step::Segment {
-                sequence, acknowledgement, rest, sack, timestamps
+    let blocks = prop::collection::vec((near(), near()), 0..4);
+    ([near(), near()], flags, window, 0..4_u8, payload, blocks, [near(), near()]).prop_map(
+        |([sequence, acknowledgement], flags, window, ecn, payload_len, blocks, [value, echo_reply])| {
+            let mut sack = SackBlocks::default();
+            blocks
+                .iter()
+                .for_each(|(left, right)| sack.push(SackBlock { left: ours(*left), right: ours(*right) }));
+            let timestamps = Some(Timestamps { value, echo_reply });
+            Segment {
+                sequence: theirs(sequence),
+                acknowledgement: ours(acknowledgement),
+                flags,
+                ae: window & 1 != 0,
+                window,
+                ecn: Ecn::from_bits(ecn),
+                payload_len,
+                options: Options { sack, timestamps, ..Options::default() },
             }
-        ),
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        12 => segment().prop_map(Step::Segment),
         2 => (0..2_000_000_u64).prop_map(Step::Wait),
         2 => Just(Step::TimeOut),
         1 => prop_oneof![0..100_000_u64, any::<u64>()].prop_map(Step::Send),
@@ -127,26 +139,7 @@ proptest! {
         }
         for step in steps {
             match step {
-                Step::Segment { sequence, acknowledgement, rest: (flags, window, ecn, payload_len), sack, timestamps } => {
-                    let mut blocks = SackBlocks::default();
-                    for (left, right) in sack {
-                        blocks.push(SackBlock { left: ours(left as u32), right: ours(right as u32) });
-                    }
-                    tcp.handle_segment(now, &Segment {
-                        sequence: theirs(0).wrapping_add(sequence as u32),
-                        acknowledgement: ours(0).wrapping_add(acknowledgement as u32),
-                        flags,
-                        ae: window & 1 != 0,
-                        window,
-                        ecn: Ecn::from_bits(ecn),
-                        payload_len,
-                        options: Options {
-                            sack: blocks,
-                            timestamps: Some(Timestamps { value: timestamps.0 as u32, echo_reply: timestamps.1 as u32 }),
-                            ..Options::default()
-                        },
-                    });
-                }
+                Step::Segment(segment) => tcp.handle_segment(now, &segment),
                 Step::Wait(us) => {
                     now += Duration::from_us(us);
                     tcp.handle_timeout(now);

@@ -90,7 +90,6 @@ impl Player {
     pub fn round(&mut self, expected: i64) -> Result<(), Stop> {
         self.in_rounds = true;
         for (_, segment) in std::mem::take(&mut self.sent) {
-            let Some(tcp) = &mut self.tcp else { return self.without_connection("round") };
             let ack = Segment {
                 sequence: PEER_ISN.wrapping_add(1),
                 acknowledgement: segment.sequence.wrapping_add(segment.payload_len),
@@ -101,7 +100,8 @@ impl Player {
                 payload_len: 0,
                 options: Options { timestamps: segment.options.timestamps.map(echo), ..Options::default() },
             };
-            tcp.handle_segment(self.now, &ack);
+            let now = self.now;
+            self.connection("round")?.handle_segment(now, &ack);
             self.drain();
         }
         self.compare_count(expected)
@@ -125,7 +125,8 @@ impl Player {
 
     /// Compares a value of our endpoint with its text.
     pub fn compare_ours(&mut self, name: &str, expected: &str) -> Result<(), Stop> {
-        let Some(tcp) = &self.tcp else { return self.without_connection(name) };
+        let now = self.now;
+        let tcp = self.connection(name)?;
         let stats = tcp.stats();
         let value = match name {
             "acknowledged" => tcp.bytes_acknowledged().to_string(),
@@ -140,7 +141,7 @@ impl Player {
             "srtt" => told(tcp.srtt()),
             "ssthresh" => told(tcp.ssthresh().map(Bytes::get)),
             "state" => format!("{:?}", tcp.state()),
-            "timer" => told(tcp.next_timeout().map(|at: Time| at.since(self.now))),
+            "timer" => told(tcp.next_timeout().map(|at: Time| at.since(now))),
             "unread" => tcp.bytes_unread().to_string(),
             "duplicates_reported" => stats.duplicates_reported.to_string(),
             "fast_recoveries" => stats.fast_recoveries.to_string(),

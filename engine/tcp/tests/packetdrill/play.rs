@@ -241,10 +241,8 @@ impl Player {
             payload_len: packet.len,
             options,
         };
-        let Some(tcp) = &mut self.tcp else {
-            return Err(Stop::DoesNotApply("a packet without a connection".to_owned()));
-        };
-        tcp.handle_segment(self.now, &segment);
+        let now = self.now;
+        self.connection("a packet")?.handle_segment(now, &segment);
         self.drain();
         Ok(())
     }
@@ -356,6 +354,7 @@ impl Player {
 
     fn call(&mut self, name: &str, arguments: &str, result: i64) -> Result<(), Stop> {
         let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
+        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
         match name {
             "socket" | "bind" | "fcntl" => {}
             "accept" => self.accepted = Some(result).filter(|result| *result >= 0),
@@ -376,45 +375,34 @@ impl Player {
                 if words.iter().any(|word| word.starts_with("MSG_") && *word != "MSG_DONTWAIT") {
                     return Err(Stop::DoesNotApply(format!("{name} with {arguments}")));
                 }
-                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
-                let bytes = words.get(2).and_then(|word| word.parse().ok()).unwrap_or(0);
-                let worked = tcp.send(bytes).is_ok();
+                let bytes = number(2);
+                let worked = self.connection(name)?.send(bytes).is_ok();
                 if worked != (result >= 0) {
                     return differs(format!("{name} of {bytes} bytes: {worked}, expected {result}"));
                 }
             }
             "read" | "recv" => {
-                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
-                let most = words.get(2).and_then(|word| word.parse().ok()).unwrap_or(0);
-                let taken = tcp.read(most);
+                let taken = self.connection(name)?.read(number(2));
                 if result >= 0 && taken != result as u64 {
                     return differs(format!("{name} gives {taken} bytes, expected {result}"));
                 }
             }
             "ioctl" if words.get(1) == Some(&"SIOCINQ") => {
-                let Some(tcp) = &self.tcp else { return self.without_connection(name) };
-                let unread = tcp.bytes_unread();
+                let unread = self.connection(name)?.bytes_unread();
                 let expected = words.get(2).and_then(|word| word.trim_matches(['[', ']']).parse().ok());
                 if Some(unread) != expected {
                     return differs(format!("{unread} bytes are unread, expected {expected:?}"));
                 }
             }
-            "abort" | "left_nic" if self.is_ours => {
-                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
-                if name == "abort" {
-                    tcp.abort();
-                } else {
-                    let bytes = words.get(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-                    let may_send = tcp.left_nic(bytes);
-                    if may_send != (result == 1) {
-                        return differs(format!("{name} of {bytes} bytes: {may_send}, expected {result}"));
-                    }
+            "abort" if self.is_ours => self.connection(name)?.abort(),
+            "left_nic" if self.is_ours => {
+                let bytes = number(1);
+                let may_send = self.connection(name)?.left_nic(bytes);
+                if may_send != (result == 1) {
+                    return differs(format!("{name} of {bytes} bytes: {may_send}, expected {result}"));
                 }
             }
-            "shutdown" if words.get(1).is_some_and(|how| *how != "SHUT_RD") => {
-                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
-                tcp.close();
-            }
+            "shutdown" if words.get(1).is_some_and(|how| *how != "SHUT_RD") => self.connection(name)?.close(),
             "close" => {
                 let Some(tcp) = &mut self.tcp else { return Ok(()) };
                 // Like a socket: discarding unread data sends a reset (RFC 2525, 2.17), and an attempt to connect is given up.
@@ -451,20 +439,22 @@ impl Player {
         }
     }
 
-    pub fn without_connection(&self, name: &str) -> Result<(), Stop> {
-        Err(Stop::DoesNotApply(format!("{name} without a connection")))
+    /// Returns the connection, which `name` needs.
+    pub fn connection(&mut self, name: &str) -> Result<&mut Connection, Stop> {
+        self.tcp.as_mut().ok_or_else(|| Stop::DoesNotApply(format!("{name} without a connection")))
     }
 
     /// Compares a value of `TCP_INFO` with ours.
     fn compare(&mut self, name: &str, expected: i64) -> Result<(), Stop> {
-        let Some(tcp) = &self.tcp else { return self.without_connection("TCP_INFO") };
+        let mss = self.config.mss;
+        let tcp = self.connection("TCP_INFO")?;
         let segments = |bytes: Bytes| (bytes.get() / tcp.mss().get()) as i64;
         let value = match name {
             "snd_cwnd" => segments(tcp.cwnd()),
             "snd_ssthresh" => tcp.ssthresh().map_or(0x7fff_ffff, segments),
             "unacked" => tcp.in_flight().get().div_ceil(tcp.mss().get()) as i64,
             "snd_mss" => tcp.mss().get() as i64,
-            "advmss" => self.config.mss.into(),
+            "advmss" => mss.into(),
             _ => {
                 self.passed_over += 1;
                 return Ok(());

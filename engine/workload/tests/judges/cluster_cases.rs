@@ -19,22 +19,14 @@ fn carry(cluster: &Cluster, network: Network<'_>) -> Run {
 }
 
 /// Compares the crate's run with the oracle's prediction; times may differ by `tolerance`.
-fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<Vec<Foretold>, String> {
+fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<(), String> {
     let run = carry(cluster, network);
     let mut oracle = Oracle::new(cluster, network, &run, tolerance);
     oracle.run()?;
     let is_near = |one: u64, other: u64| one.abs_diff(other) <= tolerance;
 
-    let mut sent: Vec<_> = run
-        .transfers
-        .iter()
-        .map(|one| {
-            (
-                (one.transfer.from, one.transfer.to, one.transfer.request_bytes, one.transfer.response_bytes),
-                one.at,
-            )
-        })
-        .collect();
+    let of = |one: &Transfer| (one.from, one.to, one.request_bytes, one.response_bytes);
+    let mut sent: Vec<_> = run.transfers.iter().map(|one| (of(&one.transfer), one.at)).collect();
     let mut foretold: Vec<_> = oracle.sent.iter().map(|(at, one)| (*one, *at)).collect();
     sent.sort_unstable();
     foretold.sort_unstable();
@@ -70,7 +62,7 @@ fn judge(cluster: &Cluster, network: Network<'_>, tolerance: u64) -> Result<Vec<
     if run.under_way() + run.open_groups() > 0 {
         return Err(format!("{} transfers and {} groups are left", run.under_way(), run.open_groups()));
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Compares the report of a job with the prediction.
@@ -125,9 +117,7 @@ proptest! {
 
     #[test]
     fn every_transfer_and_every_task_is_where_and_when_the_oracle_foretells(cluster in clusters()) {
-        if let Err(error) = judge(&cluster, &by_bytes, 0) {
-            prop_assert!(false, "{error}");
-        }
+        judge(&cluster, &by_bytes, 0).map_err(TestCaseError::fail)?;
     }
 
     #[test]
@@ -140,9 +130,7 @@ proptest! {
             let is_lost = fails.is_some_and(|one_in| hash(&[salt, at, from.into(), to.into(), bytes]) % one_in == 0);
             (takes, if is_lost { Outcome::Failed } else { Outcome::Finished })
         };
-        if let Err(error) = judge(&cluster, &network, 0) {
-            prop_assert!(false, "{error}");
-        }
+        judge(&cluster, &network, 0).map_err(TestCaseError::fail)?;
     }
 
     #[test]
@@ -154,9 +142,7 @@ proptest! {
             (1 + hash(&[salt, from.into(), to.into(), bytes]) % 900_000_000, Outcome::Finished)
         };
         // Each of a few roundings on the way to a time may contribute a picosecond.
-        if let Err(error) = judge(&cluster, &network, 8) {
-            prop_assert!(false, "{error}");
-        }
+        judge(&cluster, &network, 8).map_err(TestCaseError::fail)?;
     }
 }
 

@@ -48,6 +48,15 @@ fn times_of(flows: &[Flow], host: usize) -> Vec<u64> {
     flows.iter().filter(|flow| flow.0 == host).map(|flow| flow.3).collect()
 }
 
+/// Returns the time of each host's first flow, over this number of seeds.
+fn first_times(seeds: u64, fields: &Value) -> Vec<f64> {
+    let of_seed = |seed| {
+        let all = flows(&drawn(seed, fields));
+        [0, 1, 2, 3, 4, 5].map(|host| times_of(&all, host)[0] as f64)
+    };
+    (0..seeds).flat_map(of_seed).collect()
+}
+
 /// A distribution: its description, its cumulative distribution function, and its mean square divided by its squared mean.
 type Sizes = (Value, Box<dyn Fn(f64) -> f64>, f64);
 
@@ -161,28 +170,17 @@ fn poisson_gaps_are_exponential_and_counts_vary_as_their_mean() {
 #[test]
 fn lognormal_gaps_have_their_mean_and_distribution_and_the_first_is_what_is_left_of_one() {
     let sigma = 0.8;
-    let fields = json!({"sizes": {"points": [[10_000, 0], [10_000, 1]]}, "gaps": {"lognormal": {"sigma": sigma}}, "duration_ps": 3 * SECOND});
+    let fields = |duration: u64| json!({"sizes": {"points": [[10_000, 0], [10_000, 1]]}, "gaps": {"lognormal": {"sigma": sigma}}, "duration_ps": duration});
     let mean = 160_000_000.0;
-    let all = flows(&drawn(8, &fields));
+    let all = flows(&drawn(8, &fields(3 * SECOND)));
     assert!(all.iter().all(|flow| flow.2 == 10_000));
     for host in 0..6 {
         let sample = gaps(&times_of(&all, host));
         check_mean(&sample, mean, "gap");
         check_distribution(&sample, lognormal(mean * (-sigma * sigma / 2.0_f64).exp(), sigma), "gap");
     }
-    // Over many seeds, the first flow's time is the time from a moment to the next flow: its mean is half of the second moment divided by the mean.
-    let short = |seed: u64| {
-        drawn(
-            seed,
-            &json!({"sizes": {"points": [[10_000, 0], [10_000, 1]]}, "gaps": fields["gaps"], "duration_ps": SECOND / 50}),
-        )
-    };
-    let first: Vec<_> = (0..300)
-        .flat_map(|seed| {
-            let all = flows(&short(seed));
-            (0..6).map(move |host| times_of(&all, host)[0] as f64).collect::<Vec<_>>()
-        })
-        .collect();
+    // The first flow's time is the time from a moment to the next flow: its mean is half of the second moment divided by the mean.
+    let first = first_times(300, &fields(SECOND / 50));
     check_mean(&first, mean * (sigma * sigma).exp() / 2.0, "first gap");
 }
 
@@ -194,12 +192,7 @@ fn fixed_gaps_are_all_the_same_from_a_moment_that_is_uniform_in_one() {
         assert!(gaps(&times_of(&all, host)).iter().all(|gap| *gap == 160_000_000.0));
         assert_eq!(times_of(&all, host).len(), 625);
     }
-    let first: Vec<_> = (0..200)
-        .flat_map(|seed| {
-            let all = flows(&drawn(seed, &fields(200_000_000)));
-            (0..6).map(move |host| times_of(&all, host)[0] as f64).collect::<Vec<_>>()
-        })
-        .collect();
+    let first = first_times(200, &fields(200_000_000));
     check_distribution(&first, |at| at / 160_000_000.0, "first flow");
 }
 

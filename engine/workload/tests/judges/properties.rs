@@ -157,18 +157,17 @@ fn another_seed_gives_other_draws_of_every_kind_that_draws() {
     }
 }
 
+/// Returns one round of incast from `h1` to `h0`.
+fn incast(name: &str) -> Value {
+    json!({"kind": "incast", "name": name, "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1})
+}
+
 #[test]
 fn a_run_waits_for_all_in_the_foreground_and_for_none_in_the_background() {
-    let incast = |name: &str, start: u64, background: bool| {
-        json!({"kind": "incast", "name": name, "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1,
-            "start_ps": start, "background": background})
-    };
-    let all = [
-        incast("short", 0, false),
-        incast("long", 500, false),
-        incast("late", SECOND, true),
-        incast("early", 0, true),
-    ];
+    let mut all = ["short", "long", "late", "early"].map(incast);
+    all[1]["start_ps"] = json!(500);
+    all[2]["start_ps"] = json!(SECOND);
+    (all[2]["background"], all[3]["background"]) = (json!(true), json!(true));
     let mut done = run_evenly(&json!({"seed": 1, "applications": all}), 2, 7);
     assert_eq!((done.finished_at(), done.transfers.len()), (507, 3));
     assert_eq!((&done.report(0)["finished_ps"], &done.report(2)["finished_ps"]), (&json!(7), &Value::Null));
@@ -196,8 +195,7 @@ fn times_that_have_passed_when_a_run_starts_are_due_at_once() {
 
 #[test]
 fn outcomes_of_an_application_that_is_not_there_change_nothing() {
-    let incast = json!({"kind": "incast", "name": "i", "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1});
-    let mut it = workload(&json!({"seed": 1, "applications": [incast]}), 2).unwrap();
+    let mut it = workload(&json!({"seed": 1, "applications": [incast("i")]}), 2).unwrap();
     it.start(Time::ZERO);
     let id = TransferId { application: 7, token: 0 };
     it.note_ideal(id, Duration::from_ps(1));
@@ -207,7 +205,6 @@ fn outcomes_of_an_application_that_is_not_there_change_nothing() {
 
 #[test]
 fn dscp_and_tcp_of_an_application_are_its_own_or_those_of_all() {
-    let incast = |name: &str| json!({"kind": "incast", "name": name, "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1});
     let mut own = incast("own");
     own["tcp"] = json!({"algorithm": "dctcp"});
     own["dscp"] = json!(46);
