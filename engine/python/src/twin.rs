@@ -180,14 +180,12 @@ impl Twin {
             Senders::One(name) => vec![self.host(&name)?; times_ps.len()],
             Senders::Each(numbers) => numbers.to_vec(py)?.into_iter().map(|number| number as usize).collect(),
         };
-        let batch = Batch {
-            senders,
-            times_ps,
-            offsets: offsets.to_vec(py)?,
-            frames: frames.to_vec(py)?,
-            lengths: lengths.map(|lengths| lengths.to_vec(py)).transpose()?,
-        };
-        Ok(py.detach(|| batch.feed(&mut self.shared.fabric.lock()))?)
+        let (offsets, frames) = (offsets.to_vec(py)?, frames.to_vec(py)?);
+        let lengths = lengths.map(|lengths| lengths.to_vec(py)).transpose()?;
+        Ok(py.detach(|| {
+            let fabric = &mut self.shared.fabric.lock();
+            feed(fabric, &senders, &times_ps, &offsets, &frames, lengths.as_deref())
+        })?)
     }
 
     /// Returns the tag of a frame that is fed for this time, for `SwitchHandle.follow`.
@@ -405,51 +403,39 @@ impl Twin {
     }
 }
 
-/// Frames to be sent, as flat arrays.
-struct Batch {
-    /// The host of each frame.
-    senders: Vec<usize>,
-    times_ps: Vec<u64>,
-    /// Frame `i` is `frames[offsets[i]..offsets[i + 1]]`.
-    offsets: Vec<u64>,
-    frames: Vec<u8>,
-    /// Lengths on the wire, if larger than the given bytes.
-    lengths: Option<Vec<u32>>,
-}
-
-impl Batch {
-    /// Feeds frames until all are accepted or the fabric is full. Returns the number accepted.
-    fn feed(&self, fabric: &mut Fabric) -> Result<usize, Error> {
-        let count = self.times_ps.len();
-        let fits = |name: &str, length: usize, wanted: usize| {
-            if length == wanted {
-                return Ok(());
-            }
-            Err(Error::value(format!("{count} frames need {wanted} {name}, {length} are given")))
-        };
-        fits("hosts", self.senders.len(), count)?;
-        fits("offsets", self.offsets.len(), count + 1)?;
-        if let Some(lengths) = &self.lengths {
-            fits("lengths", lengths.len(), count)?;
+/// Feeds the frames of [`Twin::feed`] until all are accepted or the fabric is full. Returns the number accepted.
+fn feed(
+    fabric: &mut Fabric,
+    senders: &[usize],
+    times_ps: &[u64],
+    offsets: &[u64],
+    frames: &[u8],
+    lengths: Option<&[u32]>,
+) -> Result<usize, Error> {
+    let count = times_ps.len();
+    let fits = |name: &str, length: usize, wanted: usize| {
+        if length == wanted {
+            return Ok(());
         }
-        for index in 0..count {
-            let (start, end) = (self.offsets[index] as usize, self.offsets[index + 1] as usize);
-            let captured = self.frames.get(start..end).ok_or_else(|| {
-                Error::value(format!(
-                    "frame {index}: bytes {start} to {end}, {} are given",
-                    self.frames.len()
-                ))
-            })?;
-            let length = self.lengths.as_ref().map_or(captured.len(), |lengths| lengths[index] as usize);
-            match fabric.send(self.senders[index], Time::from_ps(self.times_ps[index]), captured, length) {
-                Ok(()) => {}
-                Err(SendError::TooMany) => return Ok(index),
-                Err(error @ SendError::Late { .. }) => {
-                    return Err(Error::Clock(format!("frame {index}: {error}")))
-                }
-                Err(error) => return Err(Error::value(format!("frame {index}: {error}"))),
+        Err(Error::value(format!("{count} frames need {wanted} {name}, {length} are given")))
+    };
+    fits("hosts", senders.len(), count)?;
+    fits("offsets", offsets.len(), count + 1)?;
+    lengths.map_or(Ok(()), |lengths| fits("lengths", lengths.len(), count))?;
+    for index in 0..count {
+        let (start, end) = (offsets[index] as usize, offsets[index + 1] as usize);
+        let captured = frames.get(start..end).ok_or_else(|| {
+            Error::value(format!("frame {index}: bytes {start} to {end}, {} are given", frames.len()))
+        })?;
+        let length = lengths.map_or(captured.len(), |lengths| lengths[index] as usize);
+        match fabric.send(senders[index], Time::from_ps(times_ps[index]), captured, length) {
+            Ok(()) => {}
+            Err(SendError::TooMany) => return Ok(index),
+            Err(error @ SendError::Late { .. }) => {
+                return Err(Error::Clock(format!("frame {index}: {error}")))
             }
+            Err(error) => return Err(Error::value(format!("frame {index}: {error}"))),
         }
-        Ok(count)
     }
+    Ok(count)
 }

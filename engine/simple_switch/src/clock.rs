@@ -25,8 +25,8 @@ impl Clock {
     /// Returns `now` if `ticks` is ahead of the clock.
     pub(crate) fn time_since(&self, ticks: u64, width: u32, now: Time) -> Time {
         let unused = 64 - width.clamp(1, 64);
-        let shown = time_in_ticks(now, self.tick);
-        let behind = (shown.wrapping_add(self.start).wrapping_sub(ticks) << unused) as i64 >> unused;
+        let shown = now.as_ps() / self.tick.as_ps();
+        let behind = (self.ticks(now).wrapping_sub(ticks) << unused) as i64 >> unused;
         let Ok(behind) = u64::try_from(behind) else { return now };
         Time::from_ps(shown.saturating_sub(behind) * self.tick.as_ps())
     }
@@ -45,7 +45,7 @@ impl Clock {
     #[inline]
     pub(crate) fn time_of(&self, ticks: u64, width: u32, now: Time) -> Time {
         let unused = 64 - width.clamp(1, 64);
-        let shown = time_in_ticks(now, self.tick);
+        let shown = now.as_ps() / self.tick.as_ps();
         let ahead = (ticks.wrapping_sub(shown.wrapping_add(self.start)) << unused) as i64 >> unused;
         let Ok(ahead) = u64::try_from(ahead) else { return Time::ZERO };
         if ahead == 0 {
@@ -54,11 +54,6 @@ impl Clock {
         let due = shown.checked_add(ahead).and_then(|ticks| ticks.checked_mul(self.tick.as_ps()));
         due.map_or(Time::MAX, Time::from_ps)
     }
-}
-
-#[inline]
-fn time_in_ticks(time: Time, tick: Duration) -> u64 {
-    time.as_ps() / tick.as_ps()
 }
 
 #[cfg(test)]

@@ -14,8 +14,10 @@ use crate::config::PORT_COUNT;
 const MAX_GROUPS: usize = 4096;
 const MAX_NODES: usize = 4096;
 
-/// Highest LAG number.
-const MAX_LAG: u16 = 256;
+/// The numbers that a call may give: their kind, the name of all in an error, and the highest.
+type Numbers = (&'static str, &'static str, u16);
+const PORTS: Numbers = ("port", "v1model's ports", PORT_COUNT as u16 - 1);
+const LAGS: Numbers = ("LAG", "numbers", 256);
 
 /// BMv2's constant for the hash that selects a LAG's port.
 const LAG_HASH: usize = 0xff;
@@ -62,12 +64,18 @@ fn invalid(text: String) -> RuntimeError {
     RuntimeError::new(Refusal::InvalidValue, NO_CODE, text)
 }
 
-fn port_range(port: u16) -> RuntimeError {
-    invalid(format!("multicast port {port}: v1model's ports go from 0 to {}", PORT_COUNT - 1))
+/// Checks that no number is beyond the highest of its kind.
+fn check((kind, all, max): Numbers, numbers: &[u16]) -> Result<(), RuntimeError> {
+    match numbers.iter().find(|number| **number > max) {
+        Some(beyond) => Err(invalid(format!("multicast {kind} {beyond}: {all} go from 0 to {max}"))),
+        None => Ok(()),
+    }
 }
 
-fn lag_range(lag: u16) -> RuntimeError {
-    invalid(format!("multicast LAG {lag}: numbers go from 0 to {MAX_LAG}"))
+/// Returns numbers of a kind in ascending order, without duplicates.
+fn set(kind: Numbers, numbers: &[u16]) -> Result<Vec<u16>, RuntimeError> {
+    check(kind, numbers)?;
+    Ok(BTreeSet::from_iter(numbers).into_iter().copied().collect())
 }
 
 /// A node.
@@ -140,7 +148,7 @@ impl Pre {
         ports: &[u16],
         lags: &[u16],
     ) -> Result<NodeHandle, RuntimeError> {
-        let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
+        let (ports, lags) = (set(PORTS, ports)?, set(LAGS, lags)?);
         if self.nodes.len() >= MAX_NODES {
             return Err(full(MAX_NODES));
         }
@@ -156,7 +164,7 @@ impl Pre {
         ports: &[u16],
         lags: &[u16],
     ) -> Result<(), RuntimeError> {
-        let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
+        let (ports, lags) = (set(PORTS, ports)?, set(LAGS, lags)?);
         let node = self.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
         node.ports = ports;
         node.lags = lags;
@@ -168,10 +176,8 @@ impl Pre {
 
     /// Sets the ports of a LAG.
     pub fn mc_set_lag_membership(&mut self, lag: u16, ports: &[u16]) -> Result<(), RuntimeError> {
-        let ports = port_set(ports)?;
-        if lag > MAX_LAG {
-            return Err(lag_range(lag));
-        }
+        let ports = set(PORTS, ports)?;
+        check(LAGS, &[lag])?;
         self.lags.insert(lag, ports);
         let users = self.nodes.values().filter(|node| node.lags.contains(&lag));
         let groups: BTreeSet<u16> = users.filter_map(|node| node.group).collect();
@@ -224,9 +230,7 @@ impl Pre {
         if mgid == 0 {
             return Err(group_zero());
         }
-        if let Some(bad) = replicas.iter().find(|replica| usize::from(replica.egress_port) >= PORT_COUNT) {
-            return Err(port_range(bad.egress_port));
-        }
+        replicas.iter().try_for_each(|replica| check(PORTS, &[replica.egress_port]))?;
         let old = self.groups.get(&mgid).map_or(0, |group| group.nodes.len());
         if self.nodes.len() - old + replicas.len() > MAX_NODES {
             return Err(full(MAX_NODES));
@@ -332,22 +336,6 @@ impl Pre {
     }
 }
 
-fn port_set(ports: &[u16]) -> Result<Vec<u16>, RuntimeError> {
-    set(ports, PORT_COUNT as u16 - 1, port_range)
-}
-
-fn lag_set(lags: &[u16]) -> Result<Vec<u16>, RuntimeError> {
-    set(lags, MAX_LAG, lag_range)
-}
-
-/// Returns numbers up to `max` in ascending order, without duplicates.
-fn set(numbers: &[u16], max: u16, refused: fn(u16) -> RuntimeError) -> Result<Vec<u16>, RuntimeError> {
-    match numbers.iter().find(|number| **number > max) {
-        Some(number) => Err(refused(*number)),
-        None => Ok(BTreeSet::from_iter(numbers).into_iter().copied().collect()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,8 +356,9 @@ mod tests {
         pre.mc_set_lag_membership(2, &[4, 2, 3, 1]).unwrap();
         // 0xff is 3 beyond a multiple of four, and 1 beyond one of two.
         assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5), replica(4, 5), replica(7, 5)]);
-        assert_eq!(pre.mc_set_lag_membership(257, &[1]), Err(lag_range(257)));
-        assert_eq!(pre.mc_node_update(node, &[], &[300]), Err(lag_range(300)));
+        let beyond = |lag: u16| Err(invalid(format!("multicast LAG {lag}: numbers go from 0 to 256")));
+        assert_eq!(pre.mc_set_lag_membership(257, &[1]), beyond(257));
+        assert_eq!(pre.mc_node_update(node, &[], &[300]), beyond(300));
     }
 
     #[test]
@@ -387,9 +376,10 @@ mod tests {
     fn what_cannot_be_is_refused_and_changes_nothing() {
         let mut pre = Pre::default();
         assert_eq!(pre.mc_mgrp_create(0), Err(group_zero()));
-        assert_eq!(pre.mc_node_create(1, &[512], &[]), Err(port_range(512)));
+        let beyond = |port: u16| invalid(format!("multicast port {port}: v1model's ports go from 0 to 511"));
+        assert_eq!(pre.mc_node_create(1, &[512], &[]), Err(beyond(512)));
         pre.set_group(3, &[replica(1, 1)]).unwrap();
-        assert_eq!(pre.set_group(3, &[replica(1, 1), replica(600, 1)]), Err(port_range(600)));
+        assert_eq!(pre.set_group(3, &[replica(1, 1), replica(600, 1)]), Err(beyond(600)));
         assert_eq!(pre.replicas(3).unwrap(), [replica(1, 1)]);
         let text = |refused: Result<(), RuntimeError>| refused.unwrap_err().to_string();
         assert_eq!(text(pre.mc_mgrp_create(3)), "multicast group 3: exists already");

@@ -28,6 +28,19 @@ pub(crate) struct QueueingFields {
     pub(crate) qid: Option<Field>,
 }
 
+impl QueueingFields {
+    fn of(program: &Program) -> Option<Self> {
+        let field = |name: &str| program.field("queueing_metadata", name);
+        Some(Self {
+            enq_timestamp: field("enq_timestamp")?,
+            enq_qdepth: field("enq_qdepth")?,
+            deq_timedelta: field("deq_timedelta")?,
+            deq_qdepth: field("deq_qdepth")?,
+            qid: field("qid"),
+        })
+    }
+}
+
 /// Stages and fields of a v1model program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V1Model {
@@ -62,7 +75,6 @@ impl V1Model {
         let optional = |header: &str, name: &str| program.field(header, name);
         let standard =
             |name: &str| optional("standard_metadata", name).ok_or_else(|| missing(&format!("field {name}")));
-        let queueing = |name: &str| program.field("queueing_metadata", name);
         Ok(Self {
             parser: program.parser("parser").ok_or_else(|| missing("parser"))?,
             ingress: program.pipeline("ingress").ok_or_else(|| missing("pipeline ingress"))?,
@@ -80,18 +92,7 @@ impl V1Model {
             priority: optional("intrinsic_metadata", "priority"),
             ingress_global_timestamp: optional("intrinsic_metadata", "ingress_global_timestamp"),
             egress_global_timestamp: optional("intrinsic_metadata", "egress_global_timestamp"),
-            queueing: match (
-                queueing("enq_timestamp"),
-                queueing("enq_qdepth"),
-                queueing("deq_timedelta"),
-                queueing("deq_qdepth"),
-            ) {
-                (Some(enq_timestamp), Some(enq_qdepth), Some(deq_timedelta), Some(deq_qdepth)) => {
-                    let qid = queueing("qid");
-                    Some(QueueingFields { enq_timestamp, enq_qdepth, deq_timedelta, deq_qdepth, qid })
-                }
-                _ => None,
-            },
+            queueing: QueueingFields::of(program),
             reads_payloads: program.reads_payloads(),
         })
     }

@@ -284,9 +284,7 @@ impl State {
         calculation: &str,
         parameters: CrcParameters<u16>,
     ) -> Result<()> {
-        let id = self.custom_crc(calculation, 16)?;
-        self.cells.crcs.insert(id, parameters.crc());
-        Ok(())
+        self.set_crc(calculation, parameters)
     }
 
     /// Sets the parameters of a calculation of type `crc32_custom`.
@@ -295,19 +293,18 @@ impl State {
         calculation: &str,
         parameters: CrcParameters<u32>,
     ) -> Result<()> {
-        let id = self.custom_crc(calculation, 32)?;
-        self.cells.crcs.insert(id, parameters.crc());
-        Ok(())
+        self.set_crc(calculation, parameters)
     }
 
-    fn custom_crc(&self, calculation: &str, width: u32) -> Result<u32> {
-        let id = find("calculation", &self.program.declared.names.calculations, calculation)? as u32;
-        if self.program.calculation(id).algorithm.custom_width() == Some(width) {
-            return Ok(id);
+    fn set_crc<T: Into<u32>>(&mut self, calculation: &str, parameters: CrcParameters<T>) -> Result<()> {
+        let (name, width) = (calculation, CrcParameters::<T>::WIDTH);
+        let id = find("calculation", &self.program.declared.names.calculations, name)? as u32;
+        if self.program.calculation(id).algorithm.custom_width() != Some(width) {
+            let reason = format!("is not of type crc{width}_custom, whose parameters alone can be set");
+            let text = format!("calculation '{name}': {reason}");
+            return Err(RuntimeError::new(Refusal::InvalidValue, "WRONG_TYPE_CALCULATION", text));
         }
-        let text = format!(
-            "calculation '{calculation}': is not of type crc{width}_custom, whose parameters alone can be set"
-        );
-        Err(RuntimeError::new(Refusal::InvalidValue, "WRONG_TYPE_CALCULATION", text))
+        self.cells.crcs.insert(id, parameters.crc());
+        Ok(())
     }
 }

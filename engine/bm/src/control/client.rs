@@ -522,12 +522,7 @@ impl State {
             let (action, data) = self.action_with(member.action, &member.data);
             Some(MemberInfo { number, action, data })
         };
-        Ok(match id {
-            Some(id) => {
-                found.members.by_id(id).map(|handle| (id, handle)).and_then(read).into_iter().collect()
-            }
-            None => found.members.ids().filter_map(read).collect(),
-        })
+        Ok(found.members.ids(id).filter_map(read).collect())
     }
 
     /// Returns the groups in ascending order of id, or only the one with the given id.
@@ -547,9 +542,6 @@ impl State {
                 .collect(),
             note: found.groups.note(handle).note.to_vec(),
         };
-        Ok(match id {
-            Some(id) => found.groups.by_id(id).map(|handle| read((id, handle))).into_iter().collect(),
-            None => found.groups.ids().map(read).collect(),
-        })
+        Ok(found.groups.ids(id).map(read).collect())
     }
 }

@@ -542,7 +542,8 @@ impl Loader<'_> {
 
     /// Emits a drop, with the field names that a target knows. It clears the multicast group if the program has that field.
     fn drop(&mut self, json: &Json<'_>) -> Result<()> {
-        let named = |header, field| self.named_field(header, field).filter(|f| (1..=64).contains(&f.width));
+        let named = |header, field| self.packet.field(&self.declared.names, header, field);
+        let named = |header, field| named(header, field).filter(|f| f.width <= 64);
         let egress_spec = named("standard_metadata", "egress_spec")
             .ok_or_else(|| json.error("the program has no field 'standard_metadata.egress_spec'"))?;
         let mcast_grp = named("intrinsic_metadata", "mcast_grp").map_or(self.unused_slot, |f| f.slot);

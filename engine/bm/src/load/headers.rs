@@ -215,16 +215,6 @@ impl<'a> Loader<'a> {
         Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
     }
 
-    /// Returns the field with this name, by which a target knows it.
-    pub(super) fn named_field(&self, header: &str, field: &str) -> Option<Field> {
-        if let Some(aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
-            return Some(*aliased);
-        }
-        let h = &self.packet.headers[*self.declared.names.headers.get(header)? as usize];
-        let f = self.packet.header_types[h.type_id as usize].field(field)?;
-        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
-    }
-
     /// Returns the slots of a header's validity and of its shown validity, if a parser sets its validity as a field.
     pub(super) fn shown(&self, header: &HeaderRef) -> Option<(Slot, Slot)> {
         let HeaderRef::Fixed(id) = header else { return None };

@@ -13,19 +13,17 @@ use crate::program::{
     PackedKey, Pc, Start, TableAction, TableInfo, TableKeyInfo, TableType,
 };
 
-/// A node of a pipeline's control flow.
-enum Node<'a> {
-    Table(Json<'a>),
-    Conditional(Json<'a>),
-    ActionCall(Json<'a>),
+/// The kinds of nodes of a pipeline's control flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Node {
+    Table,
+    Conditional,
+    ActionCall,
 }
-
-/// Creates a node from its JSON.
-type MakeNode<'a> = fn(Json<'a>) -> Node<'a>;
 
 /// Control flow of one pipeline.
 struct Flow<'a> {
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<(Node, Json<'a>)>,
     names: Ids,
     labels: Vec<Label>,
 }
@@ -116,21 +114,17 @@ impl<'a> Loader<'a> {
     /// Compiles a pipeline. `nodes` has the names of tables and conditionals in all pipelines so far, which may not return.
     fn load_flow(&mut self, json: &Json<'a>, pipeline: u32, nodes: &mut Ids) -> Result<Pc> {
         let mut flow = Flow { nodes: Vec::new(), names: Ids::new(), labels: Vec::new() };
-        let kinds: [(&str, MakeNode<'a>); 3] = [
-            ("tables", Node::Table),
-            ("conditionals", Node::Conditional),
-            ("action_calls", Node::ActionCall),
-        ];
-        for (key, node) in kinds {
+        for (key, node) in
+            [("tables", Node::Table), ("conditionals", Node::Conditional), ("action_calls", Node::ActionCall)]
+        {
             for item in json.list(key)? {
                 let name = new_name(nodes, &item)?;
                 flow.names.insert(name, flow.nodes.len() as u32);
                 flow.labels.push(self.compiler.label());
-                flow.nodes.push(node(item));
+                flow.nodes.push((node, item));
             }
         }
-        let tables = |node: &Node<'_>| matches!(node, Node::Table(_));
-        let first_conditional = flow.nodes.iter().take_while(|n| tables(n)).count() as u32;
+        let first_conditional = flow.nodes.iter().filter(|(node, _)| *node == Node::Table).count() as u32;
         let init = flow.node(&json.get("init_table")?)?;
         let end = self.compiler.label();
         let pc = self.compiler.pc();
@@ -151,18 +145,18 @@ impl<'a> Loader<'a> {
             self.compiler.place(flow.labels[at as usize]);
             self.compiler.release_temps();
             let begin = self.compiler.pc();
-            let successors = match &flow.nodes[at as usize] {
-                Node::Table(table) => self.load_table(&flow, &table.clone(), end, &mut pending, &placed)?,
-                Node::Conditional(conditional) => {
-                    let (successors, decided) =
-                        self.load_conditional(&flow, &conditional.clone(), end, &placed)?;
+            let (node, json) = &flow.nodes[at as usize];
+            let successors = match node {
+                Node::Table => self.load_table(&flow, json, end, &mut pending, &placed)?,
+                Node::Conditional => {
+                    let (successors, decided) = self.load_conditional(&flow, json, end, &placed)?;
                     if begin < decided {
                         let conditional = at - first_conditional;
                         self.mark(begin, Mark::Condition { pipeline, conditional, end: decided });
                     }
                     successors
                 }
-                Node::ActionCall(call) => self.load_action_call(&flow, &call.clone(), end, &placed)?,
+                Node::ActionCall => self.load_action_call(&flow, json, end, &placed)?,
             };
             stack.extend(successors.iter().rev());
             edges[at as usize] = successors;
@@ -170,9 +164,8 @@ impl<'a> Loader<'a> {
         self.compiler.place(end);
         self.compiler.emit(Op::Halt)?;
         if let Some(at) = cycle(&edges) {
-            let (Node::Table(node) | Node::Conditional(node) | Node::ActionCall(node)) =
-                &flow.nodes[at as usize];
-            return Err(node.error("is part of a loop of tables and conditionals, which is not supported"));
+            let (_, json) = &flow.nodes[at as usize];
+            return Err(json.error("is part of a loop of tables and conditionals, which is not supported"));
         }
         let end = self.compiler.target(end).unwrap_or_default();
         let pc_of = |node: Option<u32>| {

@@ -17,22 +17,17 @@ pub struct CrcParameters<T> {
     pub reflect_remainder: bool,
 }
 
-impl CrcParameters<u16> {
-    pub(crate) fn crc(self) -> Crc {
-        let CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder } =
-            self;
-        let [polynomial, initial_remainder, final_xor] =
-            [polynomial, initial_remainder, final_xor].map(u32::from);
-        Crc::new(
-            16,
-            CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder },
-        )
-    }
-}
+impl<T: Into<u32>> CrcParameters<T> {
+    /// The width of the CRC in bits.
+    pub(crate) const WIDTH: u32 = 8 * size_of::<T>() as u32;
 
-impl CrcParameters<u32> {
     pub(crate) fn crc(self) -> Crc {
-        Crc::new(32, self)
+        let CrcParameters { reflect_data, reflect_remainder, .. } = self;
+        let [polynomial, initial_remainder, final_xor] =
+            [self.polynomial, self.initial_remainder, self.final_xor].map(Into::into);
+        let parameters =
+            CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder };
+        Crc::new(Self::WIDTH, parameters)
     }
 }
 

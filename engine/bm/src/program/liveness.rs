@@ -118,23 +118,22 @@ fn kept(
     for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
         sets.take(&mut always, slot);
     }
+    let guarded = || {
+        let headers = program.packet.headers.iter().zip(&reader.guarded);
+        headers.filter(|(_, guarded)| **guarded).map(|(header, _)| (header, header_words(program, header)))
+    };
     // Validity is always saved: it determines which other words are saved.
-    for (header, _) in program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
-        sets.add(&mut always, header.valid..header.valid + 1);
-    }
+    guarded().for_each(|(header, _)| sets.add(&mut always, header.valid..header.valid + 1));
     program.packet.vl_stores.iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
-    for (header, _) in program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
-        let words = header_words(program, header);
+    for (_, words) in guarded() {
         // Words of a header that are saved anyway would otherwise be saved twice if it is valid.
         if words.len() <= SMALL || words.clone().any(|slot| sets.has(&always, slot)) {
             sets.add(&mut always, words);
         }
     }
     let always = sets.runs(&always, GAP);
-    let guarded = program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded);
-    let if_valid = guarded
-        .map(|(header, _)| (header.valid as usize, header_words(program, header)))
-        .map(|(valid, words)| (valid, words.start as usize..words.end as usize))
+    let if_valid = guarded()
+        .map(|(header, words)| (header.valid as usize, words.start as usize..words.end as usize))
         .filter(|(_, words)| !always.iter().any(|run| run.start <= words.start && words.end <= run.end))
         .collect();
     Some(Kept { always, if_valid })

@@ -88,6 +88,21 @@ pub(crate) struct PacketLayout {
     pub(crate) lists: Vec<Vec<Field>>,
 }
 
+impl PacketLayout {
+    /// Returns a field by name, as [`Program::field`] does.
+    pub(crate) fn field(&self, names: &Names, header: &str, field: &str) -> Option<Field> {
+        if let Some(&aliased) = names.aliases.get(&(header.to_owned(), field.to_owned())) {
+            return Some(aliased);
+        }
+        let h = &self.headers[*names.headers.get(header)? as usize];
+        if field == "$valid$" {
+            return Some(Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false });
+        }
+        let f = self.header_types[h.type_id as usize].field(field).filter(|f| f.width > 0)?;
+        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
+    }
+}
+
 /// The executable part: instructions, their starting points, and the objects that they refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
@@ -176,15 +191,7 @@ impl Program {
     /// Returns the field of a header instance; field aliases have precedence, as in BMv2. Returns `None` for variable-length
     /// fields.
     pub fn field(&self, header: &str, field: &str) -> Option<Field> {
-        if let Some(&aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
-            return Some(aliased);
-        }
-        let h = &self.packet.headers[*self.declared.names.headers.get(header)? as usize];
-        if field == "$valid$" {
-            return Some(Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false });
-        }
-        let f = self.packet.header_types[h.type_id as usize].field(field).filter(|f| f.width > 0)?;
-        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
+        self.packet.field(&self.declared.names, header, field)
     }
 
     /// Returns the field list with this JSON id; no field list has id 0.

@@ -38,20 +38,9 @@ impl Binary {
             Binary::And => a & b,
             Binary::Or => a | b,
             Binary::Xor => a ^ b,
-            Binary::Shl => {
-                if b < 64 {
-                    a << b
-                } else {
-                    0
-                }
-            }
-            Binary::Shr => {
-                if b < 64 {
-                    a >> b
-                } else {
-                    0
-                }
-            }
+            Binary::Shl | Binary::Shr if b >= 64 => 0,
+            Binary::Shl => a << b,
+            Binary::Shr => a >> b,
         })
     }
 }

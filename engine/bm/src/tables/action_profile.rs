@@ -240,9 +240,10 @@ impl<T: Clone, N: Note> Slots<T, N> {
         self.ids.get(&id).copied()
     }
 
-    /// Returns the ids in ascending order, with their handles.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.ids.iter().map(|(id, handle)| (*id, *handle))
+    /// Returns the ids in ascending order, or only the given one, with their handles.
+    pub(crate) fn ids(&self, only: Option<u32>) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let wanted = only.map_or(0..=u32::MAX, |id| id..=id);
+        self.ids.range(wanted).map(|(id, handle)| (*id, *handle))
     }
 
     /// Returns a free id for an object without one: 2^32-1 less the handle, or the next free one below.

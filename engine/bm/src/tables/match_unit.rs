@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Bound, KeyPlan, PackedKey};
+use crate::program::{KeyPlan, PackedKey};
 
 /// "No entry" in a direct index.
 const NONE: u32 = u32::MAX;
@@ -88,12 +88,9 @@ pub(crate) struct PrefixLength {
 /// One entry of a priority-ordered list.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// The lowest number wins; among entries of equal priority the lowest row wins, as in BMv2.
-    priority: u32,
+    /// The lowest priority wins; among entries of equal priority the lowest row wins, as in BMv2.
+    key: PackedKey,
     entry: u32,
-    value: Vec<u64>,
-    mask: Vec<u64>,
-    bounds: Vec<Bound>,
 }
 
 /// A table's lookup structure.
@@ -153,9 +150,9 @@ impl MatchUnit {
             },
             MatchUnit::Ternary(rows) => {
                 plan.wide(slots, scratch);
-                let hit = rows.iter().find(|row| {
-                    scratch.iter().zip(&row.mask).zip(&row.value).all(|((k, m), v)| k & m == *v)
-                        && row.bounds.iter().all(|b| plan.is_within(scratch, b.field, &b.first, &b.last))
+                let hit = rows.iter().find(|Row { key, .. }| {
+                    scratch.iter().zip(&key.mask).zip(&key.value).all(|((k, m), v)| k & m == *v)
+                        && key.bounds.iter().all(|b| plan.is_within(scratch, b.field, &b.first, &b.last))
                 });
                 hit.map(|row| row.entry)
             }
@@ -170,15 +167,7 @@ impl MatchUnit {
             MatchUnit::Lpm(lengths) => {
                 lengths.iter().find(|l| l.length == key.prefix_length).and_then(|l| l.map.get(&key.value))
             }
-            MatchUnit::Ternary(rows) => rows
-                .iter()
-                .find(|r| {
-                    r.priority == key.priority
-                        && r.value == key.value
-                        && r.mask == key.mask
-                        && r.bounds == key.bounds
-                })
-                .map(|r| r.entry),
+            MatchUnit::Ternary(rows) => rows.iter().find(|r| r.key == *key).map(|r| r.entry),
         }
     }
 
@@ -197,17 +186,8 @@ impl MatchUnit {
                 lengths[at].map.insert(&key.value, entry);
             }
             MatchUnit::Ternary(rows) => {
-                let at = rows.partition_point(|r| (r.priority, r.entry) < (key.priority, entry));
-                rows.insert(
-                    at,
-                    Row {
-                        priority: key.priority,
-                        entry,
-                        value: key.value.clone(),
-                        mask: key.mask.clone(),
-                        bounds: key.bounds.clone(),
-                    },
-                );
+                let at = rows.partition_point(|r| (r.key.priority, r.entry) < (key.priority, entry));
+                rows.insert(at, Row { key: key.clone(), entry });
             }
         }
     }
@@ -233,7 +213,7 @@ impl MatchUnit {
 mod tests {
     use super::*;
     use crate::program::ones_128 as ones;
-    use crate::program::Field;
+    use crate::program::{Bound, Field};
     use proptest::prelude::*;
 
     fn lpm_agrees(width: u16, prefixes: &[(u128, u32)], keys: &[u128]) -> Result<(), TestCaseError> {

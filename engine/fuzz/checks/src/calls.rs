@@ -254,27 +254,27 @@ fn some<T: Copy>(items: &[T; 3], count: u8) -> Vec<T> {
     items[..usize::from(count) % 4].to_vec()
 }
 
-/// Returns a port, usually one of v1model's.
-fn port(port: u16) -> u16 {
-    if port < 0xf000 {
-        port % 8
+/// Returns a number, usually one below `end`: a port, a LAG or a session that inputs use.
+fn usual(number: u16, end: u16) -> u16 {
+    if number < 0xf000 {
+        number % end
     } else {
-        port
+        number
     }
 }
 
-/// Returns a LAG, usually one of BMv2's.
-fn lag(lag: u16) -> u16 {
-    if lag < 0xf000 {
-        lag % 4
-    } else {
-        lag
-    }
+fn port(number: u16) -> u16 {
+    usual(number, 8)
+}
+
+/// Returns the ports of a node or a LAG.
+fn ports(numbers: &[u16; 3], count: u8) -> Vec<u16> {
+    some(numbers, count).into_iter().map(port).collect()
 }
 
 /// Returns the LAGs of a node, derived from the same numbers as its ports.
 fn lags(numbers: &[u16; 3], count: u8) -> Vec<u16> {
-    some(numbers, count >> 2).into_iter().map(|number| lag(number >> 3)).collect()
+    some(numbers, count >> 2).into_iter().map(|number| usual(number >> 3, 4)).collect()
 }
 
 impl Op {
@@ -294,10 +294,9 @@ impl Op {
         let counter = |pick: Pick| ("counter", pick.name(program.counter_arrays(), |c| &c.name));
         let meter = |pick: Pick| ("meter", pick.name(program.meter_arrays(), |m| &m.name));
         let vset = |pick: Pick| ("vset", pick.name(program.parse_vsets(), |v| &v.name));
-        let replication = || ("replication", String::new());
-        let sessions = || ("sessions", String::new());
+        let replication = |call: Call| (("replication", String::new()), call);
+        let sessions = |call: Call| (("sessions", String::new()), call);
         let vset_width = |pick: Pick| pick.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
-        let ports = |given: &[u16; 3], count| some(given, count).into_iter().map(port).collect::<Vec<_>>();
         let entry_of = |of: Pick, index: Index| {
             let entries = switch.state().mt_get_entries(&table(of, &in_use).1).unwrap_or_default();
             index.among(entries.into_iter().map(|entry| entry.handle))
@@ -310,7 +309,6 @@ impl Op {
         };
         let group = |group: u8| u16::from(if group < 240 { 1 + group % 4 } else { group });
         let counted = |packets: u64| CounterValue { bytes: packets.wrapping_mul(64), packets };
-        let session = |id: u16| if id < 0xf000 { id % 8 } else { id };
         // The kinds are numbered as in the committed corpora.
         let kind = match input.u8() {
             0..64 => 0,
@@ -425,64 +423,55 @@ impl Op {
             // Rare, because it undoes all earlier calls.
             26 => match input.value()? {
                 0..16 => ((EVERYTHING, String::new()), Call::ResetState),
-                sure => (replication(), Call::CreateMulticast { group: group(sure) }),
+                sure => replication(Call::CreateMulticast { group: group(sure) }),
             },
-            27 => (replication(), Call::CreateMulticast { group: group(input.value()?) }),
-            28 => (
-                replication(),
-                Call::DestroyMulticast { group: group(input.value()?), with_nodes: input.value()? },
-            ),
+            27 => replication(Call::CreateMulticast { group: group(input.value()?) }),
+            28 => {
+                let (id, with_nodes) = input.value()?;
+                replication(Call::DestroyMulticast { group: group(id), with_nodes })
+            }
             29 => {
                 let (id, replicas, count) = input.value()?;
                 let replica = |(of, rid): (_, u8)| Replica { egress_port: port(of), rid: u16::from(rid) };
                 let replicas = some(&replicas, count).into_iter().map(replica).collect();
-                (replication(), Call::SetMulticast { group: group(id), replicas })
+                replication(Call::SetMulticast { group: group(id), replicas })
             }
             30 => {
                 let (rid, given, count) = input.value()?;
-                (
-                    replication(),
-                    Call::CreateNode { rid, ports: ports(&given, count), lags: lags(&given, count) },
-                )
+                let (ports, lags) = (ports(&given, count), lags(&given, count));
+                replication(Call::CreateNode { rid, ports, lags })
             }
             31 => {
                 let (index, given, count) = input.value()?;
-                (
-                    replication(),
-                    Call::UpdateNode {
-                        node: node(index),
-                        ports: ports(&given, count),
-                        lags: lags(&given, count),
-                    },
-                )
+                let (ports, lags) = (ports(&given, count), lags(&given, count));
+                replication(Call::UpdateNode { node: node(index), ports, lags })
             }
             32 => {
                 let (id, given, count) = input.value()?;
-                (replication(), Call::SetLag { lag: lag(id), ports: ports(&given, count) })
+                replication(Call::SetLag { lag: usual(id, 4), ports: ports(&given, count) })
             }
             33 => {
-                (replication(), Call::Associate { group: group(input.value()?), node: node(input.value()?) })
+                let (id, index) = input.value()?;
+                replication(Call::Associate { group: group(id), node: node(index) })
             }
             34 => {
-                (replication(), Call::Dissociate { group: group(input.value()?), node: node(input.value()?) })
+                let (id, index) = input.value()?;
+                replication(Call::Dissociate { group: group(id), node: node(index) })
             }
-            35 => (replication(), Call::DestroyNode { node: node(input.value()?) }),
+            35 => replication(Call::DestroyNode { node: node(input.value()?) }),
             36 => {
                 let (id, to, to_group, class_of_service, bytes): (_, Option<_>, Option<_>, _, u16) =
                     input.value()?;
                 let packet_length_bytes = if bytes < 0x4000 { 0 } else { u32::from(bytes) >> (bytes & 15) };
                 let (egress_port, mgid) = (to.map(port), to_group.map(group));
-                let session_of =
-                    MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
-                (sessions(), Call::AddSession { id: session(id), session: session_of })
+                let session = MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
+                sessions(Call::AddSession { id: usual(id, 8), session })
             }
-            _ => (sessions(), Call::DeleteSession { id: session(input.value()?) }),
+            _ => sessions(Call::DeleteSession { id: usual(input.value()?, 8) }),
         };
         Some(Op { kind, on, call })
     }
-}
 
-impl Op {
     /// Returns whether a batch may contain the call: neither a reset, nor BMv2's calls on nodes and their groups.
     pub(crate) fn may_be_in_a_batch(&self) -> bool {
         match self.call {

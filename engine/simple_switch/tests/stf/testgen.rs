@@ -1,18 +1,15 @@
 //! `p4testgen` as an oracle: it walks the paths of a program symbolically, and says for each what must come out.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use super::outcome::Outcome;
 use super::samples::{self, is_error};
 
 const GENERATOR: &str = "p4testgen";
-/// Some programs have paths without end; what has been written by then is run.
-const PATIENCE: Duration = Duration::from_secs(60);
-const POLL: Duration = Duration::from_millis(20);
+/// Some programs have paths without end; what has been written after so many seconds is run.
+const PATIENCE: &str = "60";
 
 /// It takes no other argument without these.
 const TARGET: [&str; 4] = ["--target", "bmv2", "--arch", "v1model"];
@@ -92,7 +89,8 @@ pub fn generate(
         std::fs::remove_dir_all(scratch)?; // Cases of an earlier run would be judged again.
     }
     std::fs::create_dir_all(scratch)?;
-    let mut child = Command::new(GENERATOR)
+    let output = Command::new("timeout")
+        .args(["--kill-after=5", PATIENCE, GENERATOR])
         .args(TARGET)
         .args(["--std", "p4-16", "--test-backend", "STF"])
         .args(["--max-tests", &cases.to_string(), "--seed", &seed.to_string()])
@@ -101,27 +99,12 @@ pub fn generate(
         .arg(program.file_name().expect("a file has a name"))
         .current_dir(program.parent().expect("a file has a folder"))
         .stdout(Stdio::null())
-        .stderr(std::fs::File::create(scratch.join("said"))?)
-        .spawn()?;
-    let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        match child.try_wait()? {
-            Some(status) => break Some(status),
-            None if Instant::now() > deadline => {
-                child.kill()?;
-                child.wait()?;
-                break None;
-            }
-            None => std::thread::sleep(POLL),
-        }
-    };
-    let mut said = Vec::new();
-    std::fs::File::open(scratch.join("said"))?.read_to_end(&mut said)?;
-    let said = String::from_utf8_lossy(&said);
-    let stopped = match status {
-        None => Some(format!("not ready after {} s", PATIENCE.as_secs())),
-        Some(status) if status.success() => None,
-        Some(_) => Some(said.lines().find(is_error).unwrap_or("p4testgen says nothing").to_owned()),
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let stopped = match output.status.code() {
+        Some(0) => None,
+        Some(124 | 137) => Some(format!("not ready after {PATIENCE} s")),
+        _ => Some(said.lines().find(is_error).unwrap_or("p4testgen says nothing").to_owned()),
     };
     let mut scripts = samples::files(scratch, "stf")?;
     scripts.sort_by_key(|path| {

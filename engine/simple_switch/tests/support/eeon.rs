@@ -79,14 +79,9 @@ pub fn red_in_packets(state: &mut State, port: u16, min: u64, max: u64) {
 }
 
 pub fn buffer_limit(state: &mut State, port: u16, bytes: u32) {
-    let data = [be(u64::from(bytes))];
-    add(
-        state,
-        "eeon_ingress.buffer_limit.port_buffer",
-        port,
-        "eeon_ingress.buffer_limit.set_buffer_limit",
-        &data,
-    );
+    let (table, action) =
+        ("eeon_ingress.buffer_limit.port_buffer", "eeon_ingress.buffer_limit.set_buffer_limit");
+    add(state, table, port, action, &[be(u64::from(bytes))]);
 }
 
 /// Sets the queue of each DSCP; the others have the lowest queue.
@@ -156,17 +151,9 @@ pub const TEN_GIGABIT: Eee =
     Eee { sleep: 2_880, wake: 4_480, hold: 12_000, ticks_per_byte_q24: (8 << 24) / 10, ..GIGABIT };
 
 pub fn eee(state: &mut State, port: u16, eee: Eee) {
-    let values = [
-        eee.sleep,
-        eee.wake,
-        eee.stall,
-        eee.hold,
-        eee.trigger_packets,
-        eee.trigger_bytes,
-        eee.ticks_per_byte_q24,
-        24,
-    ];
-    let data: Vec<_> = values.into_iter().map(be).collect();
+    let Eee { sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24 } = eee;
+    let values = [sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24, 24];
+    let data = values.map(be);
     add(state, "eeon_ingress.eee_admit.port_eee", port, "eeon_ingress.eee_admit.eee", &data);
 }
 

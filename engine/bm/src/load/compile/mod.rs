@@ -11,7 +11,7 @@ mod wide;
 use std::collections::HashMap;
 
 use crate::error::LoadError;
-use crate::number::words;
+use crate::number::{word_mask, words};
 use crate::program::{ColdOp, Comparison, Op, Operation, Pc, Slot, Unary, Wide};
 use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, UnionRef};
 
@@ -48,14 +48,6 @@ pub(crate) struct Compiler {
     constants: Vec<u64>,
     known: HashMap<Vec<u64>, Slot>,
     max_ops: usize,
-}
-
-fn mask(width: u32) -> u64 {
-    if width >= 64 {
-        u64::MAX
-    } else {
-        (1 << width) - 1
-    }
 }
 
 impl Compiler {
@@ -190,11 +182,11 @@ impl Compiler {
         let w = if dst.is_some() { n as u8 } else { 64 };
         match expr {
             Expr::Const(value) => {
-                let a = self.constant(value.bits() as u64 & mask(n));
+                let a = self.constant(value.bits() as u64 & word_mask(n, 0));
                 self.moved(a, w, dst)
             }
             Expr::WideConst(value, _) => {
-                let a = self.constant(value[0] & mask(n));
+                let a = self.constant(value[0] & word_mask(n, 0));
                 self.moved(a, w, dst)
             }
             Expr::Slot { slot, .. } => self.moved(*slot, w, dst),
@@ -523,8 +515,8 @@ impl Compiler {
 fn low_bits<'e>(op: Binary, left: &'e Expr, right: &'e Expr, n: u32) -> Option<(&'e Expr, u32)> {
     [(left, right), (right, left)].into_iter().filter(|_| op == Binary::And).find_map(|(value, other)| {
         let Expr::Const(c) = other else { return None };
-        let (low, ones) = (c.magnitude as u64 & mask(n), (c.magnitude as u64).trailing_ones());
-        let is_mask = ones >= n || low == mask(ones) && ones > 0;
+        let (low, ones) = (c.magnitude as u64 & word_mask(n, 0), (c.magnitude as u64).trailing_ones());
+        let is_mask = ones >= n || low == word_mask(ones, 0) && ones > 0;
         (is_mask && !c.negative).then_some((value, ones))
     })
 }
