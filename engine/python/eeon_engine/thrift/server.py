@@ -101,7 +101,7 @@ class Server:
                 self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
 
     def _make_room(self) -> None:
-        """If all places are taken, disconnects the client that has been idle for the longest time."""
+        """Disconnects the client that has been idle for the longest time, if all places are taken."""
         with self._guard:
             if len(self._connections) < MAX_CONNECTIONS:
                 return

@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::samples::{self, is_error};
 
 const GENERATOR: &str = "p4testgen";
-/// Some programs have paths without end; what has been written after so many seconds is run.
+/// Some programs have endless paths: what p4testgen has written after these seconds is run.
 const PATIENCE: &str = "60";
 
 /// It takes no other argument without these.
