@@ -9,4 +9,6 @@ band is fixed before the results are known (docs/experiments.md).
 from eeon_experiments.claims.model import Claim, Judgment
 
 claim = Claim
+"""Makes a claim of a claims.py that has whole claims."""
+
 __all__ = ["Claim", "Judgment", "claim"]
