@@ -155,13 +155,13 @@ def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store)
             operations.SavedPlan.model_construct(intent=None, switches={}).save(store.folder / "another")
         with pytest.raises(StateError, match=rf"{store.folder}: Permission denied; run as the owner"):
             state.StateStore.open(store.folder, create=False)
-        for name, read in {
-            "current": store.current,
-            "journal.json": store.has_journal,
-            "controllers": store.controllers,
-            "revisions": lambda: make(store.folder / "revisions"),
+        for said, read in {
+            "current: Permission denied; run as the owner": store.current,
+            "journal.json: Permission denied; run as the owner": store.has_journal,
+            "controllers: cannot be read: Permission denied": store.controllers,
+            "revisions: cannot be created: Permission denied": lambda: make(store.folder / "revisions"),
         }.items():
-            with pytest.raises(StateError, match=f"{store.folder}/{name}: .*Permission denied"):
+            with pytest.raises(StateError, match=f"{store.folder}/{said}"):
                 read()
         (found,) = state_folder(store.folder / "another")
         assert "another: Permission denied; run as the owner" in found.found

@@ -80,9 +80,7 @@ def is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise StateError(
-            f"{path}: {error.strerror}; run as the owner of its folder, or choose another with --state"
-        ) from None
+        raise _not_seen(path, error) from None
 
 
 def check(path: Path) -> None:
@@ -96,7 +94,7 @@ def check(path: Path) -> None:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise StateError(f"{path}: {error.strerror}") from None
+        raise _not_seen(path, error) from None
     if stat.S_ISLNK(found.st_mode):
         raise StateError(
             f"{path}: is a symbolic link; a state folder must hold plain files only: name what it points to"
@@ -110,3 +108,9 @@ def check(path: Path) -> None:
         mode = stat.S_IMODE(found.st_mode)
         right = "700" if stat.S_ISDIR(found.st_mode) else "600"
         raise StateError(f"{path}: mode {mode:o} lets other users in; fix it with: chmod {right} {path}")
+
+
+def _not_seen(path: Path, error: OSError) -> StateError:
+    return StateError(
+        f"{path}: {error.strerror}; run as the owner of its folder, or choose another with --state"
+    )
