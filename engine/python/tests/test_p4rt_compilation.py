@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,34 @@ def test_digests_without_a_struct_are_in_the_order_of_the_program():
     info.digests[0].CopyFrom(second)
     del info.digests[1]
     assert "no digest 'digest_1'" in refusal(info, json.dumps(parsed).encode())
+
+
+def test_names_are_looked_up_and_not_searched_for_however_many_there_are():
+    """Each of the three takes a minute if every name is compared with every other one."""
+    names, headers = [f"n{number}" for number in range(50_000)], range(20_000)
+    info, back = p4i.P4Info(), range(len(names), 0, -1)
+    metadata = [p4i.ControllerPacketMetadata(preamble={"id": number + 1, "name": "h"}) for number in headers]
+    info.controller_packet_metadata.extend(metadata)
+    action, table = info.actions.add(), info.tables.add()
+    action.preamble.id, action.preamble.name = 0x01000001, "a"
+    action.params.extend(p4i.Action.Param(id=n, name=names[n - 1], bitwidth=8) for n in back)
+    table.preamble.id, table.preamble.name = 0x02000001, "t"
+    table.match_fields.extend(
+        p4i.MatchField(id=n, name=names[n - 1], bitwidth=8, match_type=p4i.MatchField.EXACT) for n in back
+    )
+    key = [{"name": name, "match_type": "exact", "target": ["h", "f"]} for name in names]
+    data = [{"name": name, "bitwidth": 8} for name in names]
+    program = {
+        "pipelines": [{"tables": [{"name": "t", "key": key, "actions": [], "type": "other"}]}],
+        "header_types": [{"name": f"h{number}", "fields": []} for number in headers],
+        "headers": [],
+        "actions": [{"id": 0, "name": "a", "runtime_data": data}],
+    }
+    begun = time.process_time()
+    assert "share a name" in refusal(info, json.dumps(program).encode())
+    info.ClearField("controller_packet_metadata")
+    assert "has an action profile in only one" in refusal(info, json.dumps(program).encode())
+    assert time.process_time() - begun < 15
 
 
 def test_an_action_profile_must_be_in_both():

@@ -90,13 +90,14 @@ def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
     key = found["key"]
     _same("table", table.name, "match fields", len(table.fields), len(key))
     names = [str(part.get("name")) for part in key]
+    places = {name: place for place, name in reversed([*enumerate(names)])}
     for place, field in enumerate(table.fields):
-        if field.name in names and names.index(field.name) != place:
+        if (other := places.get(field.name, place)) != place:
             raise _differs(
                 "table",
                 table.name,
                 f"has field '{field.name}' at place {place + 1} in the P4Info and "
-                f"{names.index(field.name) + 1} in the program, whose fields are {', '.join(names)}",
+                f"{other + 1} in the program, whose fields are {', '.join(names)}",
             )
     for field, part in zip(table.fields, key, strict=True):
         if part["match_type"] not in _KINDS[field.kind]:

@@ -29,13 +29,15 @@ def ordered(info: p4i.P4Info, objects: program_json.Named) -> p4i.P4Info:
         _order(table.match_fields, _names(objects["tables"], table.preamble.name, "key"))
     for action in made.actions:
         _order(action.params, _names(objects["actions"], action.preamble.name, "runtime_data"))
-    headers = [[str(field[0]) for field in kind["fields"]] for kind in objects["header_types"].values()]
+    headers = [tuple(str(field[0]) for field in kind["fields"]) for kind in objects["header_types"].values()]
+    # The first one wins.
+    by_names = {tuple(sorted(names)): names for names in reversed(headers)}
+    in_order = set(headers)
     for header in made.controller_packet_metadata:
         # The names of its fields are its only identification.
-        own = [field.name for field in header.metadata]
-        same = [names for names in headers if sorted(names) == sorted(own)]
-        if own not in same:
-            _order(header.metadata, next(iter(same), []))
+        own = tuple(field.name for field in header.metadata)
+        if own not in in_order:
+            _order(header.metadata, by_names.get(tuple(sorted(own)), ()))
     return made
 
 
@@ -46,8 +48,9 @@ def _names(objects: Mapping[str, Json], name: str, part: str) -> list[str]:
 
 # Any: a list of one of three messages.
 def _order(items: Any, names: Sequence[str]) -> None:  # noqa: ANN401
-    if len(items) == len(names) and {item.name for item in items} == set(names):
-        items.sort(key=lambda item: names.index(item.name))
+    places = {name: place for place, name in enumerate(names)}
+    if len(items) == len(names) and {item.name for item in items} == places.keys():
+        items.sort(key=lambda item: places[item.name])
 
 
 def with_digest_names(schema: Schema, parsed: Json) -> Schema:
