@@ -1,4 +1,5 @@
-"""The PFC watchdog: what it writes, and a neighbour that pauses forever; `expected/controller.yaml` has the detection."""
+"""The PFC watchdog: what it writes, a neighbour that pauses forever, and all short histories;
+`expected/controller.yaml` has more of the detection."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
+from itertools import product
 
 import pytest
 import yaml
@@ -15,7 +17,8 @@ from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Supervisor
 from eeon_control.controller.machine import what_is_new
 from eeon_control.controller.messages import Intended
-from eeon_control.fabric.read import Wanted, observe
+from eeon_control.controller.storms import QueueWatch
+from eeon_control.fabric.read import QueueLook, Wanted, observe
 from eeon_control.plan import Action, pfc
 from eeon_control.routing import Flow
 from eeon_control.targets import Target
@@ -25,6 +28,9 @@ from supervised import committed, in_sync, until
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
+DETECT, RESTORE = 2, 3
+# No pause expires, and a departing packet shows that its queue moves.
+EVERY_PACKET_COUNTS = pfc.Watched(Watchdog(detect=f"{DETECT}s", restore=f"{RESTORE}s"), Duration(10**15), 0)
 
 
 def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
@@ -40,6 +46,55 @@ def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
         else {"gold": {"priority": 3, "dscp": [26], "pfc": "p"}, "default": {"priority": 0}},
     }
     return config.overridden(config.load("drop_tail"), values)
+
+
+def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
+    """Returns the changes at looks a second apart, after an empty first look. Each look has: whether packets
+    wait, and whether a packet has left and a pause has arrived since the previous look."""
+    watch = QueueWatch(EVERY_PACKET_COUNTS)
+    watch.look(QueueLook(0, 0, 0), 0)
+    departed = pauses = 0
+    found = []
+    for number, (waits, leaves, pause) in enumerate(looks, 1):
+        departed += leaves
+        pauses += pause
+        found.append(watch.look(QueueLook(int(waits), departed, pauses), number))
+    return found
+
+
+def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
+    """Returns the same by the text of the rule, from all looks so far."""
+    found: list[str | None] = []
+    changed, storm = 0, False
+    for now in range(1, len(looks) + 1):
+        since_change = looks[changed:now]
+        change = None
+        if storm:
+            quiet = since_change[-RESTORE:]
+            if len(quiet) == RESTORE and not any(pause for _, _, pause in quiet):
+                change = "over"
+        else:
+            first, *stuck = [(False, False, False), *since_change][-(DETECT + 1) :]
+            heard = looks[max(0, now - 1 - DETECT // 2) : now]
+            if (
+                len(stuck) == DETECT
+                and first[0]
+                and all(waits and not leaves for waits, leaves, _ in stuck)
+                and any(pause for _, _, pause in heard)
+            ):
+                change = "storm"
+        if change is not None:
+            storm, changed = change == "storm", now
+        found.append(change)
+    return found
+
+
+@pytest.mark.slow
+def test_every_short_history_is_judged_as_the_rule_says():
+    """Checks all 65,536 sequences of eight looks: packets wait, leave or are gone; with pauses or without."""
+    kinds = [(True, False, True), (True, False, False), (True, True, True), (False, False, True)]
+    for looks in product(kinds, repeat=8):
+        assert judged(list(looks)) == expected(list(looks)), looks
 
 
 def entries_of(storms: dict[int, Watchdog], switch: str = "leaf1"):
