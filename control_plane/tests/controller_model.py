@@ -122,6 +122,7 @@ class Client:
         self.connection = 0
         self.confirmed: int | None = None  # the election id of this stream's last confirmation as primary
         self.requests: list[m.Action] = []
+        self.writing_as = 0  # the election id of the pending write, which a later bid does not change
         self.answers: list[m.Answer] = []
         self.late: list[m.Answer] = []  # of the connection before; they arrive when there is a new request
         self.broken: m.StreamLost | None = None
@@ -175,6 +176,7 @@ class Client:
                 if isinstance(action, (m.PushPipeline, m.Write)):
                     assert self.confirmed == self.machine.election_id, "a write while not primary"
                     self.writes += 1
+                    self.writing_as = self.machine.election_id
                 if isinstance(action, m.ApplySettings):
                     assert self.confirmed is not None, "settings while not primary"
                 if not isinstance(action, m.Bid):
@@ -211,7 +213,7 @@ class Client:
                 switch.settings = self.machine.intended.revision
                 self.answers.append(m.Done(ticket))
             case m.PushPipeline(ticket) | m.Write(ticket):
-                if not switch.may_write(self.stream, self.machine.election_id):
+                if not switch.may_write(self.stream, self.writing_as):
                     self.answers.append(m.Refused(ticket, "not the primary"))
                 elif self.world.refusals:
                     self.world.refusals -= 1

@@ -159,7 +159,7 @@ async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_
         await until(lambda: not of.folder_readable)
         (tmp_path / "controllers").rename(of.store.folder / "controllers")
         await until(lambda: of.folder_readable)
-    told = lines("state_unreadable", "state_readable_again")
+    told = lines("state_unreadable", "state_readable_again", "state_replaced")
     assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"] * 2
     assert "current: damaged" in told[0]["reason"]
     assert "controllers: cannot be read: No such file or directory" in told[2]["reason"]

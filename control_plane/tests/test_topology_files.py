@@ -7,7 +7,7 @@ import pytest
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError
 from eeon_control.topology import phy
-from eeon_control.units import Duration
+from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases, value
 
 ROWS = Path(__file__).parent / "expected" / "topology.yaml"
@@ -35,6 +35,12 @@ def test_what_a_file_of_containerlab_assumes_is_a_warning_until_it_is_kept():
     assert str(warning) == f"clos.clab.yml: warning: {clos.assumed}"
     again = topology.from_value(dict(clos.document), "revision 1")
     assert (again.links, again.hosts, again.assumed) == (clos.links, clos.hosts, "")
+
+
+def test_a_link_is_its_ends_and_values_wherever_it_was_written():
+    first = topology.load("leaf-spine-4").links[0]
+    ends = topology.Endpoint("leaf1", 1), topology.Endpoint("h1", 0)
+    assert first == topology.Link(*ends, DataRate.parse("1Gbps"), Duration.parse("500ns"), Bytes(24))
 
 
 def test_phy_times_are_those_of_thesis_table_2_1():

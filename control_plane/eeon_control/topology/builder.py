@@ -6,7 +6,7 @@ All problems are reported at once, each at its place in the file. Nothing here r
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from eeon_control.constants import CPU_PORT, DATA_PORT_MAX, DROP_PORT
@@ -35,7 +35,7 @@ class NodePart:
 class LinkPart(Link):
     """A link as written, with defaults filled in, and its place in the file."""
 
-    path: KeyPath = field(compare=False, repr=False)
+    path: KeyPath
 
 
 _LinksOf = dict[str, list[tuple[int, LinkPart, Endpoint]]]
@@ -81,7 +81,8 @@ def build(
         raise InputError(problems)
     switches = MappingProxyType(_switches(fabric))
     hosts = MappingProxyType(_hosts(fabric, switches))
-    return Topology(name, description, switches, hosts, tuple(link_parts), source, document.value)
+    links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
+    return Topology(name, description, switches, hosts, links, source, document.value)
 
 
 def check_written(document: Document) -> list[Problem]:
