@@ -58,7 +58,8 @@ def of_text(
 def positive(
     kind: type[Quantity], most: Quantity | None = None, *, what: str = "", hint: str = ""
 ) -> Callable[[object], Quantity]:
-    """Returns a parser of quantities above zero, up to `most`. `what` and `hint`: around its refusal."""
+    """Returns a parser of quantities above zero, up to `most`. Its refusal begins with `what`, and ends with
+    `hint`."""
 
     def read(text: object) -> Quantity:
         value = kind.parse(text)

@@ -231,7 +231,7 @@ class FabricConfig(Strict):
         return dict(sorted(found.items(), reverse=True))
 
     def pfc_at(self, port: Port, priority: int) -> Thresholds:
-        """Returns a lossless priority's thresholds at a switch port. Raises PlanError if they contradict."""
+        """Returns a lossless priority's thresholds at a switch port. Raises PlanError for a contradiction."""
         eee = self.eee_of(port)
         sleep = Duration(0) if eee.mode == "off" else Duration(sum(eee.timers(port.rate)))
         profile = self.profiles.pfc[self.lossless[priority]]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 
 
 class Level(StrEnum):
@@ -20,8 +19,8 @@ class Level(StrEnum):
 class Finding:
     """The result of one check: its name, what it found, and the fix (empty if it is ok)."""
 
-    level: Level
     check: str
+    level: Level
     found: str
     mend: str = ""
 
@@ -29,10 +28,20 @@ class Finding:
 Check = Callable[[], Iterable[Finding]]
 
 
-ok = partial(Finding, Level.OK)
-absent = partial(Finding, Level.ABSENT)
-warning = partial(Finding, Level.WARNING)
-fault = partial(Finding, Level.FAULT)
+def ok(check: str, found: str) -> Finding:
+    return Finding(check, Level.OK, found)
+
+
+def absent(check: str, found: str) -> Finding:
+    return Finding(check, Level.ABSENT, found)
+
+
+def warning(check: str, found: str, mend: str) -> Finding:
+    return Finding(check, Level.WARNING, found, mend)
+
+
+def fault(check: str, found: str, mend: str) -> Finding:
+    return Finding(check, Level.FAULT, found, mend)
 
 
 def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:

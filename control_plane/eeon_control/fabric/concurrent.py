@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
 from typing import TypeVar
 
 from finsy import P4Schema
@@ -45,9 +44,15 @@ def sessions_of(
     owned: Owned | None = None,
 ) -> dict[str, P4RuntimeSession]:
     """Returns a session with every switch, not yet open."""
-    session = partial(P4RuntimeSession, schema=schema, election_id=election_id, fresh=fresh)
     return {
-        name: session(name, target, owned=None if owned is None else owned[name])
+        name: P4RuntimeSession(
+            name,
+            target,
+            schema,
+            election_id=election_id,
+            fresh=fresh,
+            owned=None if owned is None else owned[name],
+        )
         for name, target in targets.items()
     }
 

@@ -361,7 +361,8 @@ def _cells_of(
 
 @dataclass(frozen=True)
 class QueueLook:
-    """A pausable queue: waiting packets, and since the switch started, departed packets and all pauses."""
+    """A pausable queue: waiting packets, and since the switch started, departed packets and received pauses,
+    obeyed or not."""
 
     waiting: int
     departed: int

@@ -15,7 +15,8 @@ Hop = tuple[str, str]
 
 
 def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -> list[Hop] | None:
-    """Returns a cycle of links from the leaves, each of which may wait for the next; None without any."""
+    """Returns a cycle of links, each of which may wait for the next; None if the paths from the leaves have
+    none."""
     sources = [leaf.name for leaf in topology.leaves]
     waits: dict[Hop, set[Hop]] = {}
     for by_switch in _next_hops(topology, entries).values():

@@ -119,13 +119,14 @@ class _PortEntries:
             action = aqm.settings_at(port.rate).to_action(self.tick)
             yield Entry(port_settings.QUEUE_AQM.name, match, (action,))
         match = (Exact("port", port.number),)
+        queue = settings.queue
         meant: dict[str, Settings] = {
-            port_settings.BUFFER.name: settings.queue.limit(),
-            port_settings.AQM.name: settings.queue.aqm.settings_at(port.rate),
+            port_settings.BUFFER.name: queue.limit(),
+            port_settings.AQM.name: (
+                ByQueueSettings() if settings.queue_aqms else queue.aqm.settings_at(port.rate)
+            ),
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
-        if settings.queue_aqms:
-            meant[port_settings.AQM.name] = ByQueueSettings()
         for table in port_settings.TABLES:
             yield Entry(table, match, (meant[table].to_action(self.tick),))
 

@@ -186,7 +186,8 @@ class _NextHops:
         return known[start]
 
     def _start(self, leaf: Switch, paths: int) -> int:
-        """Returns the index of the first path. If not all are used, it varies by switch and leaf."""
+        """Returns the index of the first path. Where not all are used, it varies by switch and leaf, so that
+        each path serves somewhere."""
         if not self.rotate or self.limit is None or paths <= self.limit:
             return 0
         return (self.switch.device_id + (leaf.leaf_number or 0)) * self.limit % paths

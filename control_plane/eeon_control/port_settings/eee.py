@@ -266,7 +266,8 @@ class EeeSettings(Settings):
         return Trigger(self.trigger_packets, self.trigger_bytes)
 
     def to_action(self, tick: Duration) -> Action:
-        """Returns the action. Raises PlanError if the times are too long, or the speed does not fit."""
+        """Returns the action. Raises PlanError if the sum of the times is too long, or the speed does not fit
+        the fixed point."""
         spans = self.spans().values()
         if sum(codec.to_ticks(span, tick) for span in spans) >= TICKS_AHEAD_LIMIT:
             raise PlanError(
