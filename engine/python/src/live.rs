@@ -149,6 +149,9 @@ impl LiveSwitch {
             let text = format!("port_rates_bps of port {port} is 0; leave the port out for no delay");
             return Err(Error::Config(text).into());
         }
+        if rate_bps == Some(0) {
+            return Err(Error::Config("rate_bps 0; leave it out for ports without delay".into()).into());
+        }
         let each =
             Port::new(0, rate_bps, overhead_bytes, queue_limit_packets, queue_limit_bytes, quanta_bytes)?;
         let wait = StdDuration::try_from_secs_f64(wait_s)

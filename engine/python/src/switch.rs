@@ -214,7 +214,10 @@ impl Port {
         quanta_bytes: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<Self> {
         if rate_bps == Some(0) {
-            return Err(Error::Config("rate_bps 0; leave it out for a port without delay".into()).into());
+            return Err(Error::Config(format!(
+                "port {port}: rate_bps 0; leave it out for a port without delay"
+            ))
+            .into());
         }
         Ok(Self(PortConfig {
             port,

@@ -81,7 +81,7 @@ def test_a_quantum_is_above_zero_and_of_a_queue_of_the_switch(program, quanta_by
 
 
 def test_a_port_without_speed_is_refused():
-    with pytest.raises(ConfigError, match="rate_bps 0"):
+    with pytest.raises(ConfigError, match="port 1: rate_bps 0"):
         Port(1, rate_bps=0)
 
 

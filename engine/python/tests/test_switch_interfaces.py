@@ -162,6 +162,11 @@ def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one
             nobody.apply(ports_at, ((0, "lo"),))
 
 
+def test_a_rate_of_zero_for_all_ports_is_refused_without_the_name_of_one():
+    with pytest.raises(ConfigError, match="^rate_bps 0; leave it out for ports without delay"):
+        LiveSwitch(interfaces=[], rate_bps=0)
+
+
 def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(links, tmp_path):
     thrift_options = local_thrift()
     allowed = ["--allow-interface", links[1].switch]

@@ -188,7 +188,7 @@ fn faults(
     Ok(found)
 }
 
-/// Returns the settings of a NIC, without those that other parts of the spec determine, and of its notification point.
+/// Returns the settings of a NIC, without those that other parts of the spec determine. Checks those of its notification point.
 fn nic(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<NicSettings, SpecError> {
     let wrong =
         |field: &str, value: &dyn Display, reason: &str| wrong(format!("{place} nic.{field}"), value, reason);
@@ -273,9 +273,7 @@ fn nic(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<NicSettings, Sp
         let reason = "is with an AQM, which judges one FIFO: leave out one of the two";
         return Err(wrong("fair", &true, reason));
     }
-    let settings =
-        NicSettings { limit, eee, aqm: nic.aqm, is_fair: nic.fair, reactions, ..NicSettings::default() };
-    Ok(settings)
+    Ok(NicSettings { limit, eee, aqm: nic.aqm, is_fair: nic.fair, reactions, ..NicSettings::default() })
 }
 
 fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), SpecError> {
