@@ -37,15 +37,8 @@ def free_port() -> int:
 def start_bmv2(folder: Path, *, program: str = "--no-p4", grpc_options: Sequence[str] = ()) -> Iterator[Bmv2]:
     """Runs a switch in its context, in which both of its ports answer. Its log is in `folder`."""
     found = Bmv2(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
-    command = [
-        "simple_switch_grpc",
-        program,
-        "--device-id",
-        "1",
-        "--thrift-port",
-        found.thrift.rpartition(":")[2],
-        "--log-console",
-    ]
+    command = ["simple_switch_grpc", program, "--device-id", "1", "--log-console"]
+    command += ["--thrift-port", found.thrift.rpartition(":")[2]]
     command += ["--notifications-addr", f"ipc://{folder}/bmv2.ipc"]
     command += ["--", "--grpc-server-addr", found.address, "--cpu-port", "510", *grpc_options]
     path = folder / "bmv2.log"

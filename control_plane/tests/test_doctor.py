@@ -26,13 +26,6 @@ def versions(**installed: str):
     return {name.replace("_", "-"): version for name, version in installed.items()}.get
 
 
-def script(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return str(path)
-
-
 def test_a_check_that_raises_is_a_finding_and_the_next_one_is_made():
     def broken():
         raise ZeroDivisionError("oops")
@@ -45,12 +38,6 @@ def test_a_check_that_raises_is_a_finding_and_the_next_one_is_made():
 def test_the_exit_code_is_0_for_well_2_for_warnings_and_1_for_faults():
     well, warned, faulty = ok("a", ""), warning("b", "", "x"), fault("c", "", "x")
     assert [exit_code(of) for of in ([well], [well, warned], [well, warned, faulty])] == [0, 2, 1]
-
-
-def test_one_of_a_kind_is_counted_in_the_singular(capsys):
-    found = [ok("a", ""), fault("b", "", "x"), warning("c", "", "x")]
-    importlib.import_module("eeon_control.cli.doctor")._print_table([], found)
-    assert capsys.readouterr().out.splitlines()[-1] == "1 ok, 1 warning, 1 fault"
 
 
 def test_a_package_that_is_missing_or_too_old_is_named_with_the_command_that_installs_it():
@@ -151,8 +138,10 @@ def test_a_package_that_cannot_be_loaded_is_a_fault():
     ],
 )
 def test_an_installed_program_is_asked_for_its_version(tmp_path, check, name, text, level, says):
-    path = script(tmp_path, name, text)
-    found = only(check(lambda _: path))
+    path = tmp_path / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    found = only(check(lambda _: str(path)))
     assert found.level is level and says in found.found
 
 
@@ -190,14 +179,12 @@ def test_nothing_is_written_on_the_way(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_doctor_without_switches_says_that_none_was_checked(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: [])
+def test_a_doctor_counts_its_findings_and_says_when_no_switch_was_checked(monkeypatch):
+    found: list[Finding] = []
+    monkeypatch.setattr(importlib.import_module("eeon_control.cli.doctor"), "examine", lambda *_, **__: found)
     shown = eeon("doctor", code=0)
     assert shown.output.splitlines()[-1] == "no switch was checked; give -t and -T to check switches"
-    shown = eeon("doctor", "-t", "leaf-spine-4", *SOMEWHERE)
-    assert shown.output.splitlines()[-1] == "0 ok, 0 warnings, 0 faults"
-
-
-SOMEWHERE = [
-    word for name in ("leaf1", "leaf2", "spine1", "spine2") for word in ("--target", f"{name}=127.0.0.1:1")
-]
+    found.append(warning("a", "", "x"))
+    somewhere = [f"--target={name}=127.0.0.1:1" for name in ("leaf1", "leaf2", "spine1", "spine2")]
+    shown = eeon("doctor", "-t", "leaf-spine-4", *somewhere, code=2)
+    assert shown.output.splitlines()[-1] == "0 ok, 1 warning, 0 faults"

@@ -1,5 +1,7 @@
 """The exporter with slow, silent, many, large or wrong clients: it answers others, in bounded memory."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import socket
@@ -63,34 +65,31 @@ class Exporter:
         return sum(os.readlink(one).startswith("socket:") for one in opened) - 3
 
     def end(self) -> None:
+        """Ends it on request, even with connected clients."""
         self.process.stdin.close()
         assert self.process.stdout.read() == "ended\n"
         assert self.process.wait(SECONDS) == 0
 
+    def __enter__(self) -> Exporter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.process:
+            self.process.kill()
+
 
 @pytest.fixture
 def exporters():
-    """Yields a function that starts exporters; all must end on request, even with connected clients."""
-    started = []
-
-    def start(*arguments: float) -> Exporter:
-        started.append(Exporter(*arguments))
-        return started[-1]
-
-    yield start
-    for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-        one.process.wait(SECONDS)
-        one.process.stdin.close()
-        one.process.stdout.close()
+    """Yields a function that starts exporters."""
+    with contextlib.ExitStack() as started:
+        yield lambda *arguments: started.enter_context(Exporter(*arguments))
 
 
 @pytest.fixture(scope="module")
 def one_sample():
-    exporter = Exporter(1)
-    yield exporter
-    exporter.end()
+    with Exporter(1) as exporter:
+        yield exporter
+        exporter.end()
 
 
 def answer_to(exporter: Exporter, content: bytes) -> bytes:

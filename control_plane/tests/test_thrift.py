@@ -9,7 +9,6 @@ import shutil
 import socket
 import struct
 import threading
-from dataclasses import dataclass
 
 import pytest
 from bmv2_process import start_bmv2
@@ -30,35 +29,23 @@ from hypothesis import strategies as st
 pytestmark = pytest.mark.system
 
 
-@dataclass
-class Served:
-    """Yields a switch of either kind that runs the program."""
-
-    target: Target
-    tick_ps: int
-
-
 FABRIC = topology.from_text(ONE_SWITCH, "one-switch.yaml")
+BMV2_TICK_PS = 1_000_000
 
 
 @pytest.fixture(params=["engine", "bmv2"])
 def served(request, tmp_path):
+    """Yields the target of a switch of either kind that runs the program."""
     with contextlib.ExitStack() as stack:
         if request.param == "bmv2":
             if shutil.which("simple_switch_grpc") is None:
                 pytest.skip("simple_switch_grpc is not on PATH")
             bmv2 = stack.enter_context(start_bmv2(tmp_path))
-            found = Served(Target(bmv2.address, 1, None, bmv2.thrift), 1_000_000)
+            found, tick_ps = Target(bmv2.address, 1, None, bmv2.thrift), BMV2_TICK_PS
         else:
-            found = Served(stack.enter_context(serving_thrift_too()), TICK_PS)
-        fabric.apply_sync(
-            FABRIC, config.load("drop_tail", "eee_120us100"), {"leaf1": found.target}, found.tick_ps
-        )
+            found, tick_ps = stack.enter_context(serving_thrift_too()), TICK_PS
+        fabric.apply_sync(FABRIC, config.load("drop_tail", "eee_120us100"), {"leaf1": found}, tick_ps)
         yield found
-
-
-def client(target: Target, **more) -> ThriftClient:
-    return ThriftClient("leaf1", target.thrift, device_id=target.device_id, **more)
 
 
 def cells(target: Target, *wanted: tuple[str, int], name: str = "leaf1") -> dict[tuple[str, int], int]:
@@ -67,13 +54,13 @@ def cells(target: Target, *wanted: tuple[str, int], name: str = "leaf1") -> dict
 
 def test_registers_and_the_clock_are_read(served):
     wanted = ("wakes", 1), ("occupancy_bytes", 7)
-    assert cells(served.target, *wanted) == dict.fromkeys(wanted, 0)
-    assert asyncio.run(thrift.ask("leaf1", served.target, ThriftClient.elapsed_us)) >= 0
+    assert cells(served, *wanted) == dict.fromkeys(wanted, 0)
+    assert asyncio.run(thrift.ask("leaf1", served, ThriftClient.elapsed_us)) >= 0
 
 
 def test_a_cell_that_a_register_has_not_is_told(served):
     with pytest.raises(FabricError, match="leaf1: register wakes has 512 cells, none for 512"):
-        cells(served.target, ("wakes", 512))
+        cells(served, ("wakes", 512))
 
 
 def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkeypatch):
@@ -81,8 +68,8 @@ def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkey
         raise NoRegisters("leaf1: no registers")
 
     async def look() -> dict[int, QueueLook]:
-        async with P4RuntimeSession("leaf1", served.target, program.load().schema()) as session:
-            return await read.look_at_queues(session, served.target, [11], program.load())
+        async with P4RuntimeSession("leaf1", served, program.load().schema()) as session:
+            return await read.look_at_queues(session, served, [11], program.load())
 
     monkeypatch.setattr(read, "_over_p4runtime", without_registers)
     assert sync.run(look()) == {11: QueueLook(0, 0, 0)}
@@ -92,21 +79,21 @@ def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkey
 def test_a_link_that_sends_nothing_is_asleep_by_the_clock_of_a_switch_without_registers_over_p4runtime(
     served,
 ):
-    seen = sync.run(read.observe(FABRIC, {"leaf1": served.target}, VIEW.wanted))
-    (row,) = eee(FABRIC, seen, Duration(served.tick_ps)).rows
+    seen = sync.run(read.observe(FABRIC, {"leaf1": served}, VIEW.wanted))
+    (row,) = eee(FABRIC, seen, Duration(BMV2_TICK_PS)).rows
     assert (row["mode"], row["state"]) == ("coalesce", "active") and row["lpi_share"] > 0.5
-    not_told = {"leaf1": Target(served.target.address, 1)}
+    not_told = {"leaf1": Target(served.address, 1)}
     assert sync.run(read.observe(FABRIC, not_told, VIEW.wanted)).switches["leaf1"].registers is None
 
 
 def test_queue_depth_and_rate_are_taken(served):
     asyncio.run(
-        thrift.set_queues("leaf1", served.target, {1: Bmv2QueueValues(1024, 8000), 2: Bmv2QueueValues(64, 0)})
+        thrift.set_queues("leaf1", served, {1: Bmv2QueueValues(1024, 8000), 2: Bmv2QueueValues(64, 0)})
     )
 
 
 def test_the_thrift_port_of_another_switch_is_noticed(served):
-    other = Target(served.target.address, 2, None, served.target.thrift)
+    other = Target(served.address, 2, None, served.thrift)
     with pytest.raises(
         FabricError, match=r"this is the Thrift port of device 1, not of device 2; correct `thrift`"
     ):
@@ -114,7 +101,10 @@ def test_the_thrift_port_of_another_switch_is_noticed(served):
 
 
 def test_a_register_that_the_program_has_not_is_named(served):
-    with client(served.target) as one, pytest.raises(FabricError, match=r"'no_such',.*INVALID_REGISTER_NAME"):
+    with (
+        ThriftClient("leaf1", served.thrift) as one,
+        pytest.raises(FabricError, match=r"'no_such',.*INVALID_REGISTER_NAME"),
+    ):
         one.register("no_such")
 
 
@@ -122,16 +112,16 @@ def test_a_switch_without_the_program_is_told_so(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
     monkeypatch.setattr(ThriftClient, "program_json", lambda self: b"{}")
     with pytest.raises(FabricError, match="leaf1: does not run this program"):
-        cells(served.target, ("wakes", 1))
+        cells(served, ("wakes", 1))
 
 
 def test_a_program_of_another_file_that_does_the_same_is_read(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
-    assert cells(served.target, ("wakes", 1)) == {("wakes", 1): 0}
+    assert cells(served, ("wakes", 1)) == {("wakes", 1): 0}
 
 
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
-    wrong = Target(served.target.address, 1, None, served.target.address)
+    wrong = Target(served.address, 1, None, served.address)
     with pytest.raises(FabricError, match="Thrift"):
         asyncio.run(thrift.ask("leaf1", wrong, ThriftClient.elapsed_us))
 
@@ -241,10 +231,9 @@ def test_damaged_answers_end_in_values_or_in_an_error_of_this_package(cells, cut
         if at < len(whole):
             whole[at] = value
     end = len(whole) - min(cut, len(whole)) if cut % 3 == 0 else None
-    with stranger(bytes(whole[:end])) as address:
-        read_or_refused(address)
-
-
-def read_or_refused(address: str) -> None:
-    with contextlib.suppress(FabricError), ThriftClient("leaf1", address) as one:
+    with (
+        stranger(bytes(whole[:end])) as address,
+        contextlib.suppress(FabricError),
+        ThriftClient("leaf1", address) as one,
+    ):
         assert all(0 <= cell < 2**64 for cell in one.register("wakes"))
