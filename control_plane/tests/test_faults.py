@@ -117,6 +117,7 @@ def test_first_switch_killed_while_the_program_is_loaded_leaves_the_others_witho
     ) as error:
         faulty.apply(first, OLD, at(Step.LOADED, "leaf2", faulty.switches["leaf2"].kill))
     assert set(error.value.not_undone) == {"leaf2"}
+    assert "at last contact it had just loaded the program" in error.value.not_undone["leaf2"]
     faulty.heal()
     [said] = faulty.settle(first)
     assert "no revision is in force yet" in said
@@ -347,6 +348,8 @@ def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
 ):
     monkeypatch.delenv("EEON_STATE")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    asked = eeon("config", "history", code=1).stderr
+    assert "which fabric? give -t or --state (nothing was applied yet)" in asked
     first = state.StateStore.open(state.folder_of(TOPOLOGY.name))
     faulty.apply(first, OLD)
     (tmp_path / "targets.yaml").write_text("tick: 1ns\nswitches: {leaf1: 127.0.0.1:1}\n")
