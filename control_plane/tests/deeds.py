@@ -270,15 +270,18 @@ def _are(world: World, attributes: dict[str, int]) -> None:
             assert (found if isinstance(found, int) else len(found)) == expected, f"{name}: {found}"
 
 
-@deed("another controller sets the buffer of port 1")
-def _write_behind_its_back(world: World, name: str) -> None:
-    """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
-    entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
+@deed("another controller sets the buffer of")
+def _write_behind_its_back(world: World, port: str) -> None:
+    """Sets the buffer of a port to 5 bytes, as another controller; one without a link has no entry before."""
+    name, number = port.split(":")
+    match = (Exact("port", int(number)),)
+    entry = Entry("port_buffer", match, (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
+    kind = ChangeKind.INSERT if FABRIC.port(port) is None else ChangeKind.MODIFY
     target = Target(world.fabric.targets[name], FABRIC.switches[name].device_id)
 
     async def write() -> None:
         async with P4RuntimeSession(name, target, _SCHEMA, election_id=10) as session:
-            await session.write_changes([Change(ChangeKind.MODIFY, None, entry)])
+            await session.write_changes([Change(kind, None, entry)])
 
     sync.run(write())
 

@@ -87,20 +87,6 @@ def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoin
     assert held(shared, TENANT_TABLE) == theirs
 
 
-@pytest.mark.parametrize("foreign", ["keep", "delete"])
-def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(shared, tmp_path, foreign):
-    ours = Controller(tmp_path, shared, foreign=foreign)
-    ours.apply("drop_tail")
-    before = held(shared, "port_buffer")
-    insert(shared, buffer_entry(99, 7))
-    with_theirs = held(shared, "port_buffer")
-    assert with_theirs != before
-    assert ours.has_drifted() == (foreign == "delete")
-    ours.apply("drop_tail")
-    assert held(shared, "port_buffer") == (with_theirs if foreign == "keep" else before)
-    assert not ours.has_drifted()
-
-
 def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp_path, monkeypatch):
     ours = Controller(tmp_path, shared, foreign="keep")
     ours.apply("drop_tail")
