@@ -209,3 +209,20 @@ async def test_a_controller_that_is_stopped_as_an_event_arrives_ends(tmp_path, t
         async with asyncio.timeout(SECONDS):
             for name in list(supervisor.links):
                 await supervisor._stop(name)
+
+
+@pytest.mark.parametrize("finder", ["the supervisor", "its own link"])
+async def test_switch_that_a_revision_moves_is_kept_at_its_new_address(tmp_path, finder):
+    async with supervised(tmp_path, look_seconds=3600) as (fabric, of):
+        leaf1 = fabric.switches["leaf1"]
+        old = leaf1._server
+        leaf1.start("127.0.0.1:0")
+        moved = {name: Target.parse(address) for name, address in fabric.targets.items()}
+        committed(tmp_path / "state", moved, config.load("red_ack_syn"))
+        if finder == "its own link":
+            of.links["leaf1"].tell(m.Suspect("a test"))
+            await until(lambda: of.wanted.revision.number == 2)
+        of._nudge.set()
+        await until(lambda: "leaf1" in of.links and of.links["leaf1"].target.address == leaf1.address)
+        await until(lambda: set(of.states().values()) == {State.IN_SYNC} and len(of.links) == 4)
+    old.stop(0)

@@ -184,7 +184,6 @@ class Supervisor:
                 raise
             if wanted is None:
                 return
-            self._loaded = found
             before, self.wanted = self.wanted, wanted
             self._dead = dead_ends(wanted.topology, self._down)
             new = wanted.revision
@@ -193,11 +192,12 @@ class Supervisor:
             if wanted.made_otherwise:
                 say(logging.WARNING, "other_entries", reason=wanted.made_otherwise)
             await self._adapt(before, wanted)
+            self._loaded = found  # not before: a link that finds its own switch moved is stopped in the middle
 
     async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:
         """Adapts links to the revision's switches: starts new ones, ends those of gone or moved switches."""
-        for name in list(self.links):
-            if before is None or wanted.targets.get(name) != before.targets.get(name):
+        for name, link in list(self.links.items()):
+            if before is None or wanted.targets.get(name) != link.target:
                 await self._stop(name)
         await self._mean(wanted)
         if not self.links:
