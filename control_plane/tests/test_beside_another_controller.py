@@ -59,11 +59,6 @@ def buffer_entry(port: int, limit: int) -> p4r.TableEntry:
     return entry
 
 
-def insert(fabric, *entries: p4r.TableEntry) -> None:
-    for switch in fabric.switches.values():
-        switch.insert(*entries)
-
-
 def held(fabric, table: str | int) -> dict[str, set[bytes]]:
     return {
         name: {entry.SerializeToString() for entry in switch.of_table(table)}
@@ -74,7 +69,8 @@ def held(fabric, table: str | int) -> dict[str, set[bytes]]:
 def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoing(
     shared, tmp_path, monkeypatch
 ):
-    insert(shared, tenant_entry(1, 7), tenant_entry(2, 8))
+    for switch in shared.switches.values():
+        switch.insert(tenant_entry(1, 7), tenant_entry(2, 8))
     theirs = held(shared, TENANT_TABLE)
     ours = Controller(tmp_path, shared)
     assert not any(one.push_pipeline for one in ours.apply("drop_tail").report.plan.switches.values())

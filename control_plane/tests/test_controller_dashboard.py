@@ -45,16 +45,12 @@ def selectors(expr: Any) -> list[Any]:
             return selectors(expr.vector_selector)
         case promql_parser.BinaryExpr():
             return selectors(expr.lhs) + selectors(expr.rhs)
-        case promql_parser.AggregateExpr() | promql_parser.ParenExpr() | promql_parser.UnaryExpr():
-            return selectors(expr.expr)
-        case promql_parser.SubqueryExpr():
-            return selectors(expr.expr)
         case promql_parser.Call():
             return [found for one in expr.args for found in selectors(one)]
         case promql_parser.NumberLiteral() | promql_parser.StringLiteral():
             return []
-        case _:
-            raise AssertionError(f"unknown kind of expression: {expr!r}")
+        case _:  # an aggregate, a subquery, and what is in parentheses or negative
+            return selectors(expr.expr)
 
 
 def labels_in(expression: str) -> set[str]:

@@ -32,10 +32,6 @@ def switches(request, fabric4):
         yield found
 
 
-def tick_ps(switches) -> int:
-    return switches["leaf1"].tick_ps
-
-
 @pytest.fixture
 def store(tmp_path, fabric4, switches):
     """Returns a state folder whose first revision the switches hold."""
@@ -61,7 +57,7 @@ def apply(store, fabric4, switches, name: str, **options):
 def held(fabric4, switches, name: str) -> bool:
     """Returns whether all switches hold an example configuration, read without the controller."""
     of = {switch: one.address for switch, one in switches.items()}
-    return fabric.plan_sync(fabric4, config.load(name), of, tick_ps(switches)).is_empty
+    return fabric.plan_sync(fabric4, config.load(name), of, switches["leaf1"].tick_ps).is_empty
 
 
 async def write_behind_its_back(fabric4, switches, name: str) -> None:
@@ -198,7 +194,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
         target = resolve(fabric4, wanted.targets.switches)[name]
         async with P4RuntimeSession(name, target, load_program().schema(), election_id=work.bid()) as session:
             before = await undo.take_snapshot(session)
-            plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, tick_ps(switches))
+            plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, wanted.targets.tick)
             begin(work.store, work.lock, work.draft(wanted, "apply", ""), {name: before})
             changes = plan.switches[name].changes
             await session.write_changes(changes[: len(changes) // 2])

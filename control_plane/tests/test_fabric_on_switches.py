@@ -14,7 +14,7 @@ from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.routing import Flow
-from engine_switches import TICK_PS, serving
+from engine_switches import TICK_PS
 from revisions import begin, meant
 from scenarios import tell_verbs
 from switch_processes import TARGETS, running
@@ -124,24 +124,13 @@ def test_congestion_points_and_their_clone_session_are_held_and_removed(fabric4,
 # -- engine switches in this process, whose clocks the test advances ------------------------------------------------
 
 
-@pytest.fixture
-def served(fabric4):
-    with serving(fabric4) as both:
-        yield both
-
-
-def data_frame(fabric4) -> bytes:
-    """Returns a TCP segment of h1 to h3 with 100 bytes of payload."""
-    return frame_of(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
-
-
-def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, served):
-    switches, targets = served
+def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, switches4):
+    targets, leaf1 = switches4.targets, switches4.switches["leaf1"].engine
     fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
-    frame = data_frame(fabric4)
+    frame = frame_of(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
     start_ps = 10**12
-    switches["leaf1"].inject(1, frame, start_ps)
-    [(at_ps, port, _)] = switches["leaf1"].advance_to(start_ps + 10**9)
+    leaf1.inject(1, frame, start_ps)
+    [(at_ps, port, _)] = leaf1.advance_to(start_ps + 10**9)
     counters = fabric.read_counters_sync(fabric4, targets)
     assert [
         (one.switch, one.port, one.packet_class, one.packets, one.bytes)
@@ -166,7 +155,7 @@ def test_the_engine_runs_the_program_that_ships():
     assert engine.Program(program.load().json).digest == program.load().digest
 
 
-def test_a_program_has_a_deadline_of_its_own_to_load(fabric4, served, monkeypatch):
+def test_a_program_has_a_deadline_of_its_own_to_load(fabric4, switches4, monkeypatch):
     monkeypatch.setattr("eeon_control.fabric.session.LOAD_SECONDS", 0.001)
     with pytest.raises(ApplyError, match=r"did not answer the pipeline: no answer within 0\.001 s"):
-        fabric.apply_sync(fabric4, config.load("drop_tail"), served[1], TICK_PS)
+        fabric.apply_sync(fabric4, config.load("drop_tail"), switches4.targets, TICK_PS)

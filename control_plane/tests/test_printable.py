@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from eeon_command import at_terminal, eeon, place
 from eeon_control.cli import main
@@ -84,8 +85,6 @@ def test_file_name_and_option_with_escape_sequences_are_shown(tmp_path):
 
 
 def test_command_of_another_package_is_guarded_too(monkeypatch):
-    import click
-
     @click.command()
     def foreign() -> None:
         click.echo(f"out {CLEARS}")
@@ -100,8 +99,6 @@ def test_command_of_another_package_is_guarded_too(monkeypatch):
 
 
 def test_stderr_on_a_full_disk_stops_no_command(monkeypatch):
-    import click
-
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stderr", full)
         with guarded():

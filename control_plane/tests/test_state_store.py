@@ -80,14 +80,6 @@ def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_
     assert "start a standby with a smaller --election-id" in told
 
 
-def test_running_controllers_are_known_by_their_election_ids(store):
-    with store.controller_lock(10), store.controller_lock(5):
-        assert set(store.controllers()) == {5, 10}
-        with pytest.raises(state.LockHeld):
-            store.controller_lock(10).__enter__()
-    assert store.controllers() == {}
-
-
 def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
     fabric = topology.load("leaf-spine-4")
     entries = list(intended(fabric, config.load("red_ack_syn", "eee_120us100"), 1000)["leaf1"])

@@ -31,18 +31,15 @@ _ASKED = (
 )
 
 
-_asked_options = together(
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
+@together(
     *(
         click.option(name, type=kind, default=default, callback=_asked, show_default=True, help=text)
         for name, kind, default, text in _ASKED
     )
 )
-
-
-@click.command()
-@click.argument("folder", type=FOLDER)
-@click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
-@_asked_options
 @click.option(
     "--delay",
     type=QuantityType(Duration),

@@ -226,7 +226,8 @@ dry_run_option = click.option(
 )
 """--dry-run."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="print JSON, for programs")
+# Eager, because -o (`_output_option`) looks for it.
+json_option = click.option("--json", "as_json", is_flag=True, is_eager=True, help="print JSON, for programs")
 """--json: what every command has that prints data."""
 
 
@@ -238,18 +239,10 @@ def _output_option(text: str) -> Callable[[_F], _F]:
         type=click.Choice([text, "json"]),
         default=text,
         show_default=True,
+        callback=lambda ctx, param, output: "json" if ctx.params.pop("as_json") else output,
         help="output format; -o json is the same as --json",
     )
-
-    def decorate(function: _F) -> _F:
-        @functools.wraps(function)
-        def with_output(*args: object, as_json: bool, output: str, **others: object) -> object:
-            return function(*args, output="json" if as_json else output, **others)
-
-        # It has the function's type but for the two parameters that no caller but click gives.
-        return cast(_F, choice(json_option(with_output)))
-
-    return decorate
+    return together(choice, json_option)
 
 
 output_option, text_output_option = _output_option("table"), _output_option("text")

@@ -47,12 +47,19 @@ class Guard:
         return getattr(self.rich_proxied_file, name)
 
 
-class _Stderr:
-    """stderr, which discards everything once it cannot be written (a full disk, a closed pipe, a terminal
-    that is gone): the command continues, because it may be in the middle of an apply."""
+class Around:
+    """A stream with the attributes of another one."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:  # any type, like the stream's attributes # noqa: ANN401
+        return getattr(self._stream, name)
+
+
+class _Stderr(Around):
+    """stderr, which discards everything once it cannot be written (a full disk, a closed pipe, a terminal
+    that is gone): the command continues, because it may be in the middle of an apply."""
 
     def write(self, text: str) -> int:
         self._tried(lambda: self._stream.write(text))
@@ -66,9 +73,6 @@ class _Stderr:
             call()
         except OSError:
             to_nowhere(self._stream)
-
-    def __getattr__(self, name: str) -> Any:  # any type, like the stream's attributes # noqa: ANN401
-        return getattr(self._stream, name)
 
 
 @contextmanager

@@ -9,26 +9,20 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from eeon_control.cli.streams import unguarded
+from eeon_control.cli.streams import Around, unguarded
 from eeon_control.printable import printable
 
 _PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 columns, unless COLUMNS is set
 _SIZES = ("COLUMNS", "LINES")
 
 
-class _Trimmed:
+class _Trimmed(Around):
     """A file or pipe without trailing blanks, with which rich pads lines."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
 
     def write(self, text: str) -> int:
         """Writes text without trailing blanks."""
         self._stream.write(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
         return len(text)
-
-    def __getattr__(self, name: str) -> Any:  # any type, like the stream's attributes # noqa: ANN401
-        return getattr(self._stream, name)
 
 
 class Terminal(Console):
@@ -39,7 +33,7 @@ class Terminal(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        file: IO[str] = unguarded(stderr=stderr)
+        file = unguarded(stderr=stderr)
         # Trimming needs text without escape sequences, which hide trailing blanks; only a terminal gets them.
         to = file if file.isatty() else cast(IO[str], _Trimmed(file))
         # A size of 0 is unknown; rich would print nothing.

@@ -341,8 +341,11 @@ class SwitchMachine:
                 return self._push(now)
             case m.EntriesRead():
                 return self._compare(event, now)
+            case _ if self.state is State.SETTING:
+                self._settings_due = False
+                return self._rest(now)
             case _:
-                return self._done(now)
+                return [self._ask(State.READING, m.ReadEntries)]
 
     def _push(self, now: float) -> list[m.Action]:
         self._trouble(now)
@@ -367,12 +370,6 @@ class SwitchMachine:
         self._wrote += len(changes)
         write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, changes))
         return [m.Say("writing", differ(changes), logging.WARNING), write]
-
-    def _done(self, now: float) -> list[m.Action]:
-        if self.state is State.SETTING:
-            self._settings_due = False
-            return self._rest(now)
-        return [self._ask(State.READING, m.ReadEntries)]
 
     def _rest(self, now: float) -> list[m.Action]:
         """Enters IN_SYNC, because everything is as intended, and reports the restore if there was one."""

@@ -10,10 +10,10 @@ from contextlib import AbstractAsyncContextManager
 
 from eeon_control.controller.supervisor import Supervisor
 
-Service = Callable[[Supervisor], AbstractAsyncContextManager[None]]
 
-
-async def run(supervisor: Supervisor, service: Service | None = None) -> None:
+async def run(
+    supervisor: Supervisor, service: Callable[[Supervisor], AbstractAsyncContextManager[None]] | None = None
+) -> None:
     """Runs until SIGTERM or SIGINT. SIGHUP causes an immediate check of the state folder and all switches.
 
     `service`: open while it runs, for the metrics. Raises EeonError if it cannot start.

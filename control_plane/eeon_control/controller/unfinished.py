@@ -71,7 +71,7 @@ class Finisher:
         try:
             with self._store.lock(_COMMAND) as lock:
                 work = operations.Work(self._store, lock, say=_tell)
-                settled = await operations.settle(work)
+                recovered, rolled_back = await operations.settle(work)
         except LockHeld:
             return  # another process was faster; the next look shows the result
         except EeonError as error:
@@ -79,9 +79,9 @@ class Finisher:
             self._not_before = time.monotonic() + self._backoff.next()
             say(logging.ERROR, "unfinished", what=what, reason=str(error))
         else:
-            if settled.recovered is not None:
-                self._counts.finished["journal", settled.recovered.direction] += 1
-            if settled.rolled_back is not None:
+            if recovered is not None:
+                self._counts.finished["journal", recovered.direction] += 1
+            if rolled_back is not None:
                 self._counts.finished["confirmation", "rolled_back"] += 1
         finally:
             self._at_work, self._tried = False, True

@@ -1,7 +1,5 @@
 """Confirms applies; finishes the work of earlier commands: killed applies, missing confirmations."""
 
-from dataclasses import dataclass
-
 from eeon_control.errors import StateError
 from eeon_control.operations.apply import Outcome
 from eeon_control.operations.recover import Recovered, recover
@@ -21,24 +19,16 @@ def confirm(work: Work) -> int:
     return pending.revision
 
 
-@dataclass(frozen=True)
-class Settled:
-    """The work that was done; None for parts without any."""
-
-    recovered: Recovered | None
-    rolled_back: Outcome | None
-
-
-async def settle(work: Work) -> Settled:
-    """Finishes and reports pending work: a killed apply, and one whose time to confirm is over. Raises as
-    `recover` and `apply` do; then change nothing else."""
+async def settle(work: Work) -> tuple[Recovered | None, Outcome | None]:
+    """Finishes and reports pending work, and returns what was done: a killed apply, and one whose time to
+    confirm is over. Raises as `recover` and `apply` do; then change nothing else."""
     recovered = await recover(work)
     if recovered is not None:
         work.say(str(recovered))
     pending = work.store.pending()
     if pending is None or pending.seconds_left(clock.now()) > 0:
-        return Settled(recovered, None)
+        return recovered, None
     reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
     rolled_back = await rollback(work, pending.back_to, reason=reason)
     work.say(f"revision {rolled_back.revision.number}: {rolled_back.revision.action}")
-    return Settled(recovered, rolled_back)
+    return recovered, rolled_back

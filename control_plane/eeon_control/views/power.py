@@ -19,15 +19,11 @@ def between(
             continue
         then, now = (reading(switch, one.switches[name], tick) for one in (before, after))
         if then is not None and now is not None:
-            if _own_clock_goes_on(then, now):
+            # The switch's own clock, unless it was restarted, fits its registers best.
+            if then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks:
                 then, now = (replace(one, at_ps=(one.now_ticks or 0) * one.tick_ps) for one in (then, now))
             found[name] = energy.switch_energy(switch, then, now)
     return found
-
-
-def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
-    """Returns whether the switch's own clock, which fits its registers best, can measure the interval."""
-    return then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks
 
 
 def reading(switch: Switch, observed: Observation, tick: int) -> Reading | None:
