@@ -102,13 +102,8 @@ class ModelSwitch:
         return primary is not None and primary.election_id == election_id and stream in self.streams
 
     def holds(self, wanted: m.Intended) -> bool:
-        entries = set(self.entries.values())
-        return (
-            self.alive
-            and self.program
-            and entries == set(wanted.entries)
-            and self.settings == wanted.revision
-        )
+        is_written = set(self.entries.values()) == set(wanted.entries) and self.settings == wanted.revision
+        return self.alive and self.program and is_written
 
 
 class Client:

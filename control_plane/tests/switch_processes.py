@@ -57,10 +57,6 @@ class EngineSwitch(SwitchProcess):
         super().__init__(switch)
         self._faults = [_fork.Value("i", start) for start in self._NO_FAULTS]
 
-    @property
-    def is_running(self) -> bool:
-        return self.process is not None and self.process.is_alive()
-
     def start(self) -> None:
         self._orders, theirs = _fork.Pipe()
         arguments = (self.switch, self.address, theirs, *self._faults)
@@ -103,7 +99,7 @@ class EngineSwitch(SwitchProcess):
     def heal(self) -> None:
         for fault, off in zip(self._faults, self._NO_FAULTS, strict=True):
             fault.value = off
-        if not self.is_running:
+        if self.process is None or not self.process.is_alive():
             self.restart()
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import test_netbox
@@ -18,8 +19,11 @@ from eeon_control.config.pfc import Watchdog
 from eeon_control.constants import EEE_STATES, TICK_VALUES, VERDICTS
 from eeon_control.controller.metrics import MetricsServer
 from eeon_control.controller.storms import QueueWatch
-from eeon_control.entries import Entry
+from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import Place, Problem, Severity
+from eeon_control.fabric import FabricPlan, SwitchPlan
+from eeon_control.fabric.describe import describe
+from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, QueueLook, VerdictCount
 from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan import pfc
@@ -92,6 +96,23 @@ def planned_lines(
 ) -> list[str]:
     """Returns the lines of a plan from an example with some keys to the example with others."""
     return lines(loaded(before, over), loaded(text, over), fabric(on))
+
+
+def changed(text: str, folder: Path) -> list[str]:
+    """Returns the lines of a plan with changes at leaf1. Each has a table; a field and its number, unless it is
+    the default that changes; and the actions before and after, each with its parameters, or null."""
+
+    def entry(table: str, *match: Any, of: dict[str, dict[str, int]] | None) -> Entry | None:
+        actions = [Action(name, tuple(params.items())) for name, params in (of or {}).items()]
+        exact = (Exact(*match),) if match else ()
+        return Entry(table, exact, tuple(actions), is_default=not match) if actions else None
+
+    changes = []
+    for *where, before, after in value(text):
+        kind = ChangeKind.MODIFY if after else ChangeKind.DELETE
+        changes.append(Change(kind, entry(*where, of=before), entry(*where, of=after)))
+    found = FabricPlan({"leaf1": SwitchPlan(False, tuple(changes))})
+    return [str(line) for line in describe(FABRIC, found, TICK)]
 
 
 def entries(
@@ -391,6 +412,7 @@ READERS = {
     "entries": entries,
     "classes": classes,
     "explanation": explanation,
+    "changes": changed,
     "refused by": refused_by,
     "YAML": yaml_value,
     "storms": storms,

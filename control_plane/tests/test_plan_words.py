@@ -1,12 +1,11 @@
 """Plans in words: many ports and routes, or no configuration. For texts, see `expected/plan.yaml`."""
 
-import pytest
 from eeon_control import config, topology
 from eeon_control.config.qcn import Qcn
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import Change, ChangeKind, difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan
-from eeon_control.plan import Action, Entry, Exact, intended, qcn
+from eeon_control.plan import Entry, Exact, intended, qcn
 from eeon_control.units import Duration
 from planned import lines
 
@@ -58,19 +57,6 @@ def test_a_program_with_the_same_tables_is_not_said_to_add_any():
     ]
 
 
-def test_entry_that_somebody_else_wrote_is_shown_as_it_is():
-    odd = Entry("port_aqm", (Exact("port", 400),), (Action("codel_of_tomorrow", (("target", 7),)),))
-    (line,) = said(Change(ChangeKind.DELETE, odd, None))
-    assert line == "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> not set"
-
-
-@pytest.mark.parametrize("table", ["port_qcn", "lossless_group", "made_pause", "pcp_priority", "port_eee"])
-def test_default_that_somebody_else_wrote_is_shown_as_it_is(table):
-    theirs, own = (Entry(table, (), (Action(name),), is_default=True) for name in ("theirs", "own"))
-    (line,) = said(Change(ChangeKind.MODIFY, theirs, own))
-    assert line == f"leaf1: default of {table}: theirs() -> own()"
-
-
 def test_a_qcn_entry_with_another_scale_alone_is_shown_with_its_numbers():
     own = qcn.action(Qcn())
     theirs = own._replace(params=tuple((name, value + (name == "scale_q56")) for name, value in own.params))
@@ -80,18 +66,3 @@ def test_a_qcn_entry_with_another_scale_alone_is_shown_with_its_numbers():
     (line,) = said(changed)
     before, after = line.split(" -> ")
     assert "scale_q56=" in before and "scale_q56=" in after and not before.endswith(after)
-
-
-def test_ports_of_each_changed_pfc_entry_are_named():
-    found = [
-        Change(ChangeKind.DELETE, Entry(table, (Exact(field, value),), (Action("theirs"),)), None)
-        for table, field, value in (
-            ("lossless_group", "queue", 1 << 3 | 4),
-            ("port_pfc", "port", 2),
-            ("pausable_queue", "queue", 3 << 3 | 4),
-        )
-    ]
-    assert said(*found) == [
-        "leaf1: priority 4 at port 1: lossless, pauses above 0B, resumes at 0B, limit 0B -> lossy",
-        "leaf1: how pauses are made and obeyed at ports 2-3",
-    ]

@@ -75,6 +75,8 @@ def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_
     commit(store, intent("drop_tail"))
     with store.controller_lock(10):
         told = eeon("controller", "run", "--state", str(store.folder), code=1).stderr
+        assert set(store.controllers()) == {10}
+    assert store.controllers() == {}
     assert "a controller with election id 10 already runs on" in told
     assert f"process {os.getpid()}" in told
     assert "start a standby with a smaller --election-id" in told

@@ -5,7 +5,6 @@ import json
 import pytest
 from eeon_command import eeon
 from eeon_control import config, data, fabric, operations, state, topology
-from eeon_control.fabric.sync import run
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Targets
 from engine_switches import serving
@@ -28,8 +27,7 @@ def targets():
 
 def holds(targets, name: str) -> bool:
     """Returns whether all switches hold an example's program and entries."""
-    found = run(fabric.plan(TOPOLOGY, config.load(name), targets.switches, 1000))
-    return found.is_empty
+    return fabric.plan_sync(TOPOLOGY, config.load(name), targets.switches, 1000).is_empty
 
 
 @pytest.fixture

@@ -86,14 +86,12 @@ async def read_registers(
 ) -> dict[tuple[str, int], dict[str, int]]:
     """Reads per-port registers by P4Info alias: {(switch, port): {name: value}}. Raises FabricError."""
     found = await _observe_all(topology, targets, Wanted(registers=tuple(names)))
+    registers: dict[tuple[str, int], dict[str, int]] = {}
     for name, one in found.switches.items():
         if one.registers is None:
             raise NoRegisters(f"{name}: {_NO_REGISTERS}")
-    return {
-        (name, port): dict(values)
-        for name, one in found.switches.items()
-        for port, values in (one.registers or {}).items()
-    }
+        registers |= {(name, port): dict(values) for port, values in one.registers.items()}
+    return registers
 
 
 async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, list[Entry]]:
