@@ -112,7 +112,7 @@ class Client:
     def __init__(self, world: World, rank: int) -> None:
         self.world = world
         self.rank = rank
-        self.machine = SwitchMachine("s1", rank, intended(world.revision), TIMING, seed=rank)
+        self.machine = SwitchMachine("s1", rank, intended(world.revision), TIMING)
         self.stream: Stream | None = None
         self.connection = 0
         self.confirmed: int | None = None  # the election id of this stream's last confirmation as primary
@@ -174,6 +174,7 @@ class Client:
                     self.writing_as = self.machine.election_id
                 if isinstance(action, m.ApplySettings):
                     assert self.confirmed is not None, "settings while not primary"
+                    self.writes += 1
                 if not isinstance(action, m.Bid):
                     others = [one for one in self.requests if not isinstance(one, m.Bid)]
                     rpcs = [one for one in self.answers if one.ticket > self.connection]

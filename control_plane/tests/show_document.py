@@ -9,7 +9,6 @@ headings are compared.
 import contextlib
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from eeon_control import topology
 from eeon_control.routing import Flow
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "show.md"
-_BLOCK = re.compile(r"^```console\n\$ (eeon [^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"(^```console\n\$ )(eeon [^\n]*)\n(.*?)(?=^```)", re.MULTILINE | re.DOTALL)
 _CHANGING = re.compile(r"--rate")
 
 FRAMES = 300
@@ -29,10 +28,9 @@ _FRAME_PS = 1514 * 8000  # at 1 Gbit/s
 _END_PS = 10**12
 
 
-def blocks(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """Yields each command with its output, and the position of the output."""
-    for found in _BLOCK.finditer(text):
-        yield found[1], found[2], found.span(2)
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Returns each command with its output."""
+    return [(command, shown) for _, command, shown in _BLOCK.findall(text)]
 
 
 def agree(command: str, shown: str, printed: str) -> bool:
@@ -106,23 +104,19 @@ def typed(command: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in home.splitlines())
 
 
-def refresh() -> int:
-    """Updates the outputs that differ. Returns the number of changed blocks."""
-    text, pieces, done_to, changed = PAGE.read_text(encoding="utf-8"), [], 0, 0
-    with fabric():
-        for command, shown, (start, end) in blocks(text):
-            printed = typed(command)
-            if agree(command, shown, printed):
-                continue
-            if _CHANGING.search(command):
-                print(f"{command}: headings differ; take its output from a live fabric:\n{printed}")
-                continue
-            pieces += [text[done_to:start], printed]
-            done_to = end
-            changed += 1
-    PAGE.write_text("".join([*pieces, text[done_to:]]), encoding="utf-8")
-    return changed
+def renewed(block: re.Match[str]) -> str:
+    """Returns a block with the command's present output, if that differs."""
+    begin, command, shown = block.groups()
+    printed = typed(command)
+    if agree(command, shown, printed):
+        return block[0]
+    if _CHANGING.search(command):
+        print(f"{command}: headings differ; take its output from a live fabric:\n{printed}")
+        return block[0]
+    print(f"{command}: updated")
+    return f"{begin}{command}\n{printed}"
 
 
 if __name__ == "__main__":
-    sys.exit(print(f"{refresh()} blocks changed"))
+    with fabric():
+        PAGE.write_text(_BLOCK.sub(renewed, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

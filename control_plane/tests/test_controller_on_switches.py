@@ -154,10 +154,12 @@ def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
 
 
 def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, controllers):
-    controller = controllers()
+    controller = controllers("--metrics-address", "0")
+    address = str(controller.wait_for("metrics")["address"])
     controller.wait_for_all("in_sync", NAMES)
     apply(store, fabric4, switches, THRESHOLD, confirm_seconds=2.0)
     controller.wait_for_all("in_sync", NAMES, revision=3)
+    assert scrape(address)["eeon_config_finished_total", "confirmation", "rolled_back"] == 1
     assert store.revision(3).action.startswith("rollback to 1: revision 2 was not confirmed within 2 s")
     assert held(fabric4, switches, RED)
 

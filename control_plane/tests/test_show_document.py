@@ -10,10 +10,10 @@ pytestmark = pytest.mark.system
 
 
 def test_every_command_of_show_md_prints_what_the_page_shows():
-    found = list(blocks(PAGE.read_text(encoding="utf-8")))
+    found = blocks(PAGE.read_text(encoding="utf-8"))
     assert len(found) >= 8
     with fabric():
-        for command, shown, _ in found:
+        for command, shown in found:
             printed = typed(command)
             assert agree(command, shown, printed), (
                 f"{command}: run `python control_plane/tests/show_document.py`:\n{printed}"

@@ -89,7 +89,7 @@ class SwitchMachine:
     are counters for metrics and are never reset.
     """
 
-    def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing, *, seed: int = 0) -> None:
+    def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing) -> None:
         self.name = name
         self.rank = rank
         self.intended = intended
@@ -102,9 +102,9 @@ class SwitchMachine:
         self.connections_lost = 0
         self.refusals = 0
         self._timing = timing
-        self._random = random.Random(f"{seed}:check:{name}")
-        self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_max, f"{seed}:connect:{name}")
-        self._retry = Backoff(timing.retry_first, timing.retry_max, f"{seed}:retry:{name}")
+        self._random = random.Random(f"{rank}:check:{name}")
+        self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_max, f"{rank}:connect:{name}")
+        self._retry = Backoff(timing.retry_first, timing.retry_max, f"{rank}:retry:{name}")
         self._tickets = 0
         self._busy = 0
         self._primary_id = 0

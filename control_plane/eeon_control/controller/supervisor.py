@@ -38,15 +38,11 @@ _PORTS_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Options:
-    """`rank`: the configured election id; the controller with the largest one of a folder is in charge.
-
-    `seed`: for the jitter of all back-offs.
-    """
+    """`rank`: the configured election id; the controller with the largest one of a folder is in charge."""
 
     rank: int = 10
     timing: Timing = field(default_factory=Timing)
     look_seconds: float = _LOOK_SECONDS
-    seed: int = 0
 
 
 class Supervisor:
@@ -209,9 +205,7 @@ class Supervisor:
             if name in self.links:
                 continue
             link = self.links[name] = Link(
-                SwitchMachine(
-                    name, self.options.rank, self._meant[name], self.options.timing, seed=self.options.seed
-                ),
+                SwitchMachine(name, self.options.rank, self._meant[name], self.options.timing),
                 target,
                 self._schema,
                 refresh=partial(self._refresh, name),

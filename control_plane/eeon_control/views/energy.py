@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 
 from eeon_control.energy import ASSUMPTIONS, REGISTERS, PortEnergy, assumed
 from eeon_control.fabric.read import FabricObservation, Wanted
@@ -49,9 +48,9 @@ def energy(
         notes.append(
             f"{len(unknown)} of {len(ports)} ports not in the totals: a PHY's power at {speeds} is not known"
         )
-    totals = _totals(ports)
-    if totals.ports:
-        notes.insert(0, _sentence(totals))
+    totals, sentence = _totals(ports)
+    if totals["ports"]:
+        notes.insert(0, sentence)
     if any(name in between and after.switches[name].elapsed_us is None for name in after.switches):
         notes.append(
             "a switch's clock can be read over Thrift only; without `thrift` in the targets file, the time "
@@ -70,7 +69,7 @@ def energy(
     ]
     elapsed_ps = max((port.elapsed_ps for port in ports), default=0)
     title = f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s"
-    more: dict[str, object] = {"totals": asdict(totals), "assumptions": ASSUMPTIONS}
+    more: dict[str, object] = {"totals": totals, "assumptions": ASSUMPTIONS}
     return View("energy", title, columns, [*map(_row, ports)], notes=[*notes, *assumed()], more=more)
 
 
@@ -89,36 +88,23 @@ def _row(port: PortEnergy) -> Row:
     }
 
 
-@dataclass(frozen=True)
-class _Totals:
-    """Totals over all ports with known power, with the names in JSON output."""
-
-    ports: int
-    ports_of_unknown_power: int
-    watts: float
-    joules: float
-    always_on_joules: float
-    saved_share: float | None
-
-
-def _totals(ports: Sequence[PortEnergy]) -> _Totals:
+def _totals(ports: Sequence[PortEnergy]) -> tuple[dict[str, float | None], str]:
+    """Returns totals over all ports with known power, with the names in JSON output, and as a sentence."""
     known = [port for port in ports if port.joules is not None]
     joules = math.fsum(port.joules or 0 for port in known)
     legacy = math.fsum(port.legacy_joules or 0 for port in known)
     watts = math.fsum(port.watts or 0 for port in known)
-    return _Totals(
-        ports=len(known),
-        ports_of_unknown_power=len(ports) - len(known),
-        watts=watts,
-        joules=joules,
-        always_on_joules=legacy,
-        saved_share=1 - joules / legacy if legacy else None,
-    )
-
-
-def _sentence(totals: _Totals) -> str:
+    saved = 1 - joules / legacy if legacy else None
+    totals = {
+        "ports": len(known),
+        "ports_of_unknown_power": len(ports) - len(known),
+        "watts": watts,
+        "joules": joules,
+        "always_on_joules": legacy,
+        "saved_share": saved,
+    }
     text = (
-        f"{totals.ports} port{'s' if totals.ports != 1 else ''}: {totals.watts:.4g}W, "
-        f"{totals.joules:.4g}J; always on they would use {totals.always_on_joules:.4g}J"
+        f"{len(known)} port{'s' if len(known) != 1 else ''}: {watts:.4g}W, {joules:.4g}J; always on they "
+        f"would use {legacy:.4g}J"
     )
-    return text if totals.saved_share is None else f"{text}, so EEE saves {totals.saved_share:.1%}"
+    return totals, text if saved is None else f"{text}, so EEE saves {saved:.1%}"
