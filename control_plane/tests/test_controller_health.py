@@ -38,7 +38,9 @@ async def answering(folder, caplog):
         yield ask, fabric, supervisor
 
 
-async def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_path, caplog):
+async def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_or_an_unreadable_folder_is_not(
+    tmp_path, caplog
+):
     async with answering(tmp_path, caplog) as (ask, fabric, supervisor):
         assert await ask("/healthz") == (200, "ok\n")
         assert await ask("/readyz") == (200, "ok\n")
@@ -48,10 +50,6 @@ async def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_p
         code, said = await ask("/readyz")
         assert code == 503 and said.startswith("not in sync: spine2 (")
         assert await ask("/healthz") == (200, "ok\n"), "it is the fabric that is not well"
-
-
-async def test_a_state_folder_that_cannot_be_read_is_told(tmp_path, caplog):
-    async with answering(tmp_path, caplog) as (ask, _, supervisor):
         supervisor.folder_readable = False
         assert await ask("/readyz") == (503, "the state folder cannot be read\n")
 
