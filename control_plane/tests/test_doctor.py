@@ -74,8 +74,8 @@ def protos(environment=None, **installed: str):
         (lambda _: protos(PURE), Level.WARNING, "many times slower"),
         (lambda _: software.engine(version_of=versions()), Level.ABSENT, ""),
         (lambda _: software.engine(broken, versions(eeon_engine="0.1.0")), Level.FAULT, BROKEN),
-        (lambda _: software.bmv2(lambda _: None), Level.ABSENT, ""),
-        (lambda _: software.p4c(lambda _: None), Level.ABSENT, ""),
+        (lambda _: software.program("bmv2", lambda _: None), Level.ABSENT, ""),
+        (lambda _: software.program("p4c", lambda _: None), Level.ABSENT, ""),
         (lambda _: software.proxies(PROXY, HOSTS), Level.WARNING, "export no_grpc_proxy=192.0.2.7"),
         (lambda _: software.proxies(PROXY, HOSTS[:2]), Level.OK, ""),
         (lambda _: software.proxies({}, HOSTS), Level.OK, ""),
@@ -131,17 +131,17 @@ def test_a_package_that_cannot_be_loaded_is_a_fault():
 @pytest.mark.parametrize(
     ("check", "name", "text", "level", "says"),
     [
-        (software.bmv2, "simple_switch_grpc", "echo 1.15.5-abc", Level.OK, "1.15.5"),
-        (software.bmv2, "simple_switch_grpc", "echo 1.13.0", Level.WARNING, "1.13.0; tests ran with 1.15"),
-        (software.bmv2, "simple_switch_grpc", "echo no libs >&2; exit 127", Level.WARNING, "no libs"),
-        (software.p4c, "p4c-bm2-ss", "echo 'p4c-bm2-ss Version 1.2.5.13 (SHA)'", Level.OK, "1.2.5.13"),
+        ("bmv2", "simple_switch_grpc", "echo 1.15.5-abc", Level.OK, "1.15.5"),
+        ("bmv2", "simple_switch_grpc", "echo 1.13.0", Level.WARNING, "1.13.0; tests ran with 1.15"),
+        ("bmv2", "simple_switch_grpc", "echo no libs >&2; exit 127", Level.WARNING, "no libs"),
+        ("p4c", "p4c-bm2-ss", "echo 'p4c-bm2-ss Version 1.2.5.13 (SHA)'", Level.OK, "1.2.5.13"),
     ],
 )
 def test_an_installed_program_is_asked_for_its_version(tmp_path, check, name, text, level, says):
     path = tmp_path / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
-    found = only(check(lambda _: str(path)))
+    found = only(software.program(check, lambda _: str(path)))
     assert found.level is level and says in found.found
 
 

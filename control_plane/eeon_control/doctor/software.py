@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module, metadata
+from typing import Literal
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -13,12 +14,13 @@ from packaging.version import Version
 from eeon_control.doctor.finding import Finding, absent, fault, ok, warning
 from eeon_control.packages import VersionOf, installed, of_other_versions
 
-_BMV2_TESTED = Version("1.15")
-_P4C_TESTED = Version("1.2.5")
+# Optional programs: name, who needs it, and the version that tests ran with.
+_PROGRAMS = {
+    "p4c": ("p4c-bm2-ss", "only `make p4` needs it", Version("1.2.5")),
+    "bmv2": ("simple_switch_grpc", "only fabrics of BMv2 need it", Version("1.15")),
+}
 _COMMAND_SECONDS = 10.0
 _TEXT_CHARS = 200
-
-Which = Callable[[str], str | None]
 
 
 def python() -> Iterator[Finding]:
@@ -116,17 +118,11 @@ def proxies(environment: Mapping[str, str], hosts: list[str]) -> Iterator[Findin
         yield ok("proxy", "switches are reached directly")
 
 
-def p4c(which: Which = shutil.which) -> Iterator[Finding]:
-    """Checks the P4 compiler, which is needed only to change the program."""
-    return _program("p4c", which, "p4c-bm2-ss", "only `make p4` needs it", _P4C_TESTED)
-
-
-def bmv2(which: Which = shutil.which) -> Iterator[Finding]:
-    """Checks BMv2's switch, which is optional."""
-    return _program("bmv2", which, "simple_switch_grpc", "only fabrics of BMv2 need it", _BMV2_TESTED)
-
-
-def _program(check: str, which: Which, name: str, use: str, tested: Version) -> Iterator[Finding]:
+def program(
+    check: Literal["p4c", "bmv2"], which: Callable[[str], str | None] = shutil.which
+) -> Iterator[Finding]:
+    """Checks the P4 compiler or BMv2's switch, which are optional."""
+    name, use, tested = _PROGRAMS[check]
     path = which(name)
     if path is None:
         yield absent(check, f"{name} is not on PATH; {use}")
