@@ -3,11 +3,11 @@
 import pytest
 from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.errors import FabricError
-from eeon_control.fabric import routes, thrift
+from eeon_control.fabric import routes
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
 from engine_switches import LocalFabric
-from revisions import done, meant
+from revisions import meant
 
 pytestmark = pytest.mark.system
 
@@ -54,35 +54,6 @@ async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
         await fabric.apply(big, red(), served.targets, TICK_PS)
     assert len(served.switches["leaf1"].entries) == (40 + 3) * 2 + 42 * 4
     assert max(one.largest_write for one in served.switches.values()) <= 256
-
-
-def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_goes_forward(
-    fabric4, switches4, tmp_path, monkeypatch
-):
-    store, depths = state.StateStore.open(tmp_path / "state"), []
-
-    async def set_queues(name, target, settings):
-        depths.append((name, settings[1].depth_packets))
-
-    async def die(*_):
-        raise RuntimeError("as good as killed: nothing is undone")
-
-    def apply(name: str, depth: str) -> None:
-        queues = {"target_settings.bmv2": {"queue_depth": depth, "packet_rate": "100pps"}}
-        switches = {one: {"address": at, "thrift": "127.0.0.1:1"} for one, at in switches4.targets.items()}
-        done(store, operations.apply, meant(fabric4, config.overridden(config.load(name), queues), switches))
-
-    monkeypatch.setattr(thrift, "set_queues", set_queues)
-    apply("drop_tail", "1000pkt")
-    depths.clear()
-    with monkeypatch.context() as patch, pytest.raises((RuntimeError, TypeError)):
-        patch.setattr("eeon_control.fabric.transaction.undo", die)
-        patch.setattr(thrift, "set_queues", die)
-        apply("mark_threshold", "2000pkt")
-    assert store.journal() is not None
-    assert done(store, operations.recover).direction == "forward"
-    assert depths == [(name, 2000) for name in fabric4.switches]
-    assert store.current_number() == 2
 
 
 async def test_a_next_hop_over_port_0_watches_it_too():

@@ -225,12 +225,6 @@ def test_plan_is_written_to_the_file_that_a_link_names_and_leaves_nothing_else(t
     assert set(tmp_path.iterdir()) == {link, file}
 
 
-def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
-    begin(store, {"leaf1": Snapshot(False)})
-    told = eeon("config", "drift", "--state", str(store.folder), code=1)
-    assert "was interrupted: `eeon config recover` finishes it" in told.stderr
-
-
 @pytest.mark.parametrize("columns", [0, 40])
 def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
     commit(store, intent("drop_tail"), comment="ticket 4711")
