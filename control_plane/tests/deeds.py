@@ -115,6 +115,14 @@ def _counters_restart(world: World, names: list[str]) -> None:
             world.fabric.switches[name].engine.reset_counters(_SCHEMA.counters[counter].name)
 
 
+@deed("links")
+def _links(world: World, links: dict[str, bool]) -> None:
+    """Restores the links of ports, `SWITCH:PORT`, or removes them."""
+    for port, up in links.items():
+        name, number = port.split(":")
+        world.fabric.switches[name].engine.port_set_link(int(number), up)
+
+
 @deed("stop")
 def _stop(world: World, name: str) -> None:
     world.fabric.switches[name].stop()

@@ -50,18 +50,6 @@ def test_every_verb_of_eeon_config_in_one_story(fabric4, switches, targets, tick
     assert {entry.table for entry in held} == set(plan.TABLES) - {CLONE_SESSIONS}
 
 
-def test_change_is_made_in_place_and_back(fabric4, targets, tick_ps):
-    fabric.apply_sync(fabric4, RED, targets, tick_ps)
-    # Without ECMP, groups shrink.
-    without = config.overridden(THRESHOLD, {"routing.ecmp": False})
-    report = fabric.apply_sync(fabric4, without, targets, tick_ps)
-    assert not any(one.push_pipeline for one in report.plan.switches.values())
-    assert {change.kind.value for change in report.plan.switches["leaf1"].changes} == {"modify"}
-    assert fabric.plan_sync(fabric4, without, targets, tick_ps).is_empty
-    fabric.apply_sync(fabric4, RED, targets, tick_ps)
-    assert fabric.plan_sync(fabric4, RED, targets, tick_ps).is_empty
-
-
 @pytest.mark.parametrize("switches", ["bmv2"], indirect=True)
 def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets, tick_ps):
     fabric.apply_sync(fabric4, RED, targets, tick_ps)
@@ -104,21 +92,6 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(
         assert sync.run(operations.recover(work)).direction == "back"
         again = sync.run(operations.apply(work, old))
     assert again.report.plan.is_empty and again.revision.number == 1
-
-
-def test_congestion_points_and_their_clone_session_are_held_and_removed(fabric4, targets, tick_ps):
-    """A session must be read back as written, or every plan would write it again."""
-    qcn = {
-        "classes": {"gold": {"priority": 3, "dscp": [26]}},
-        "profiles": {"queue": {"cee": {"buffer": "300KB", "qcn": {"classes": ["gold"]}}}},
-        "roles": {"uplink": {"queue": "cee"}},
-    }
-    for wanted, sessions in ((config.overridden(THRESHOLD, qcn), 1), (THRESHOLD, 0)):
-        sync.apply_sync(fabric4, wanted, targets, tick_ps)
-        left = sync.plan_sync(fabric4, wanted, targets, tick_ps)
-        assert [change for one in left.switches.values() for change in one.changes] == []
-        held = sync.run(fabric.read_entries(fabric4, targets))["leaf1"]
-        assert [entry.table for entry in held].count("clone_session") == sessions
 
 
 # -- engine switches in this process, whose clocks the test advances ------------------------------------------------

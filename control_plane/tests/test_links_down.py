@@ -118,15 +118,3 @@ def test_controller_that_starts_while_a_link_is_down_puts_no_dead_next_hop_back(
             assert not second.events("writing")
     finally:
         switches["spine1"].set_link(LOST, up=True)
-
-
-def test_a_link_that_is_down_is_told_where_no_controller_withdraws_routes(switches, store):
-    switches["spine1"].set_link(LOST, up=False)
-    try:
-        found = routes_to_leaf2()
-        assert found["leaf1"] == ("3 spine1, 4 spine2", "dead: 3 spine1, because spine1:2 to leaf2 is down")
-        fault = "spine1:2 to leaf2 is down"
-        paths = eeon("show", "path", "h1", "h3")
-        assert [path["fault"] for path in paths["paths"]] == [fault, None] and paths["exit_code"] == 1
-    finally:
-        switches["spine1"].set_link(LOST, up=True)
