@@ -78,12 +78,6 @@ def test_on_a_terminal_the_colours_are_the_commands_own(forging):
     assert "\x1b[2J" not in shown and "\x1b[H" not in shown and "\x9b" not in shown and "\u202e" not in shown
 
 
-def test_file_name_and_option_with_escape_sequences_are_shown(tmp_path):
-    for words in (["config", "validate", "-c", f"no{CLEARS}", "-t", "leaf-spine-4"], ["show", f"x{CLEARS}"]):
-        result = eeon(*words, code=1)
-        assert OBEYED.search(result.output) is None, result.output
-
-
 def test_command_of_another_package_is_guarded_too(monkeypatch):
     @click.command()
     def foreign() -> None:
