@@ -18,13 +18,21 @@ from eeon_control.cli import main
 from eeon_control.config.pfc import Watchdog
 from eeon_control.constants import EEE_STATES, TICK_VALUES, VERDICTS
 from eeon_control.controller.metrics import MetricsServer
+from eeon_control.controller.metrics.families import of_observation, of_ports, of_storms
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import Place, Problem, Severity
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import Change, ChangeKind
-from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, QueueLook, VerdictCount
+from eeon_control.fabric.read import (
+    FabricCounters,
+    FabricObservation,
+    Observation,
+    QueueLook,
+    ReceivedCount,
+    VerdictCount,
+)
 from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan import pfc
 from eeon_control.plan.waves import waves
@@ -38,6 +46,7 @@ from eeon_control.views import scale
 from eeon_control.views.change import restarted
 from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import SIXTEEN, lines
+from scraping import exported
 from test_config_schema import is_valid
 from test_energy import TEN_G, registers
 from test_sonic import LEAF1, SHIPPED, tables
@@ -306,6 +315,7 @@ def completions(text: str, folder: Path) -> list[str]:
     return [item.value or item.type for item in found]
 
 
+LOOK = dict.fromkeys((*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets"), 0)
 LOOKS = {"w": (1, 0, 1), "q": (1, 0, 0), "l": (1, 1, 1), "r": (1, 0, 1), "n": (0, 0, 1)}
 
 
@@ -356,6 +366,33 @@ def gate(text: str, folder: Path, rules: list[str]) -> list[str]:
     return [why for rule in rules for why in closing._broken(Rule.parse(rule), *looks)]
 
 
+def metrics(text: str, folder: Path) -> dict[str, float]:
+    """Returns the samples of one look at leaf1: received packets; registers by port; cells, as `pauses_sent 11`;
+    storms; the buffers that are meant; and the ports that are down."""
+    given = value(text)
+    received = tuple(ReceivedCount("leaf1", *of) for of in given.get("received", ()))
+    registers = {int(port): LOOK | of for port, of in given.get("registers", {}).items()}
+    named = [(name.split(), of) for name, of in given.get("cells", {}).items()]
+    cells = {(name, int(index)): of for (name, index), of in named}
+    seen = Observation(0, counters=FabricCounters(received, ()), registers=registers or None, cells=cells)
+    storms = {int(queue): tuple(of) for queue, of in given.get("storms", {}).items()}
+    buffers = {int(port): of for port, of in given.get("buffers", {}).items()}
+    down = frozenset(given["down"]) if "down" in given else None
+    rows = [
+        *of_observation("leaf1", seen),
+        *of_storms("leaf1", storms),
+        *of_ports(FABRIC.switches["leaf1"], buffers, down),
+    ]
+    return {" ".join(key).removeprefix("eeon_port_"): number for key, number in exported(rows).items()}
+
+
+def switches_of_waves(
+    text: str, folder: Path, on: str = "sixteen", among: list[str] | None = None
+) -> list[str]:
+    found = waves(SIXTEEN if on == "sixteen" else topology.load(on), text, among)
+    return [" ".join(wave) for wave in found]
+
+
 def ticks_in_lpi(text: str, folder: Path) -> int:
     given = value(text)
     now, state = given.pop("now"), EEE_STATES.index(given.pop("state", "active"))
@@ -390,7 +427,8 @@ READERS = {
     "notes of SONiC": sonic_notes,
     "to SONiC": to_sonic,
     "waves": lambda text, folder: refused(waves, FABRIC, text),
-    "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
+    "switches of waves": switches_of_waves,
+    "metrics": metrics,
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": lambda text, folder, kind: parsed(lambda: int(getattr(units, kind).parse(value(text)))),
     "printed": lambda text, folder, kind: str(getattr(units, kind).parse(text)),

@@ -9,14 +9,6 @@ from planned import SIXTEEN
 FOUR = topology.load("leaf-spine-4")
 
 
-def test_rest_is_several_waves_also_where_a_switch_of_each_tier_is_half_of_it():
-    assert waves(FOUR, "rest") == (("leaf1",), ("leaf2",), ("spine1",), ("spine2",))
-
-
-def test_only_the_named_switches_are_in_waves():
-    assert waves(SIXTEEN, "50%,rest", {"leaf3", "leaf1", "spine2"}) == (("leaf1", "leaf3"), ("spine2",))
-
-
 @pytest.mark.parametrize("text", ["rest", "1,1,1,rest", "25%,25%,rest", "100%,rest", "3,rest"])
 @pytest.mark.parametrize("name", ["leaf-spine-4", "sixteen"])
 def test_every_switch_is_in_one_wave_without_its_neighbours(name, text):
