@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved", "in order"}
+_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved", "in order", "columns"}
 
 
 def texts_of(given: str | list[str]) -> list[str]:

@@ -14,6 +14,7 @@ is a text or a list of texts, each of which occurs in its output, or a mapping w
     is saved    the file with the same output
     writes      true, for a command that fails after it has changed the fabric
     about       the same as any other key, but numbers may differ by 5%
+    columns     the width of the terminal, if it is not 200
 
 Any other key is a path in the document that the command prints with `-o json`, and its value is what is there,
 or `> 0` for a number above 0, or a regular expression in slashes.
@@ -63,11 +64,12 @@ def do(world: World, step: Step) -> None:
 
 def _command(world: World, what: str, answer: Any) -> None:
     words = shlex.split(what.replace("FABRIC", "-t leaf-spine-4 -T targets.yaml"))
+    told = answer if isinstance(answer, dict) else {}
     before = _held(world)
     with contextlib.chdir(world.folder):
-        done = eeon(*words, *(["-o", "json"] if paths_of(answer) else []))
-    writes = isinstance(answer, dict) and answer.get("writes")
-    if (done.exit_code or "--dry-run" in words) and not writes:
+        columns = told.get("columns", 200)
+        done = eeon(*words, *(["-o", "json"] if paths_of(answer) else []), columns=columns)
+    if (done.exit_code or "--dry-run" in words) and not told.get("writes"):
         assert _held(world) == before, what
     check(what, done, answer, world.folder)
 

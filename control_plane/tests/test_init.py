@@ -12,15 +12,6 @@ from eeon_control import topology
 from eeon_control.units import DataRate
 
 
-@pytest.mark.parametrize("columns", [60, 80])
-def test_what_is_printed_fits_narrow_terminals(
-    tmp_path: Path, columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    told = eeon("init", "mine", columns=columns, code=0)
-    assert max(map(len, told.output.splitlines())) <= columns
-
-
 def test_files_that_the_disk_cannot_take_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, *_: object, **__: object) -> None:
         path.touch()

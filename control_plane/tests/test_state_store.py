@@ -223,10 +223,3 @@ def test_plan_is_written_to_the_file_that_a_link_names_and_leaves_nothing_else(t
         with pytest.raises(StateError, match=rf"{link}: cannot be written: No space left on device"):
             plan.save(link)
     assert set(tmp_path.iterdir()) == {link, file}
-
-
-@pytest.mark.parametrize("columns", [0, 40])
-def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
-    commit(store, intent("drop_tail"), comment="ticket 4711")
-    told = eeon("config", "history", "--state", str(store.folder), columns=columns).stdout.split()
-    assert {"apply", "ticket", "4711"} <= set(told)
