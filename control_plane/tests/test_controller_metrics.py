@@ -40,19 +40,6 @@ def observation() -> Observation:
     return Observation(0, counters=FabricCounters(tuple(received), tuple(verdicts)), registers=registers)
 
 
-def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too():
-    found = exported(of_observation("leaf1", observation()))
-    of = {(one.packet_class, one.verdict): one for one in observation().counters.verdicts if one.port == 1}
-    forwarded, marked = of["data", "forwarded"], of["data", "marked"]
-    assert found["eeon_port_sent_packets_total", "leaf1", "1", "data"] == forwarded.packets + marked.packets
-    assert found["eeon_port_sent_bytes_total", "leaf1", "1", "data"] == forwarded.bytes + marked.bytes
-    assert found["eeon_port_marked_packets_total", "leaf1", "1", "data"] == marked.packets
-    for verdict in ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed"):
-        key = ("leaf1", "1", "ack", verdict)
-        assert found["eeon_port_dropped_packets_total", *key] == of["ack", verdict].packets
-        assert found["eeon_port_dropped_bytes_total", *key] == of["ack", verdict].bytes
-
-
 def test_every_verdict_of_the_program_is_exported_as_sent_or_dropped_or_goes_to_the_controller():
     found = exported(of_observation("leaf1", observation()))
     causes = {key[4] for key in found if key[0] == "eeon_port_dropped_packets_total"}
@@ -116,27 +103,3 @@ def test_names_follow_the_conventions_of_prometheus(family):
         "election_id",
     }
     assert bool(family.resets) == (family.kind != "gauge")
-
-
-def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():
-    received = [ReceivedCount("leaf1", 1, name, at, 60 * at) for name, at in (("ack", 3), ("data", 0))]
-    verdicts = [
-        VerdictCount("leaf1", 1, *of, at, 60 * at)
-        for *of, at in (("ack", "marked", 2), ("ack", "tail_dropped", 0), ("data", "marked", 0))
-    ]
-    seen = replace(observation(), cells=CELLS, counters=FabricCounters(tuple(received), tuple(verdicts)))
-    whole, short = ({*of_observation("leaf1", seen, zeros=zeros)} for zeros in (True, False))
-    assert {row for row in short if row[-1] == "ack"} == {
-        ("port_received_packets_total", 3, "leaf1", "1", "ack"),
-        ("port_received_bytes_total", 180, "leaf1", "1", "ack"),
-        ("port_marked_packets_total", 2, "leaf1", "1", "ack"),
-        ("port_marked_bytes_total", 120, "leaf1", "1", "ack"),
-        ("port_sent_packets_total", 2, "leaf1", "1", "ack"),
-        ("port_sent_bytes_total", 120, "leaf1", "1", "ack"),
-    }
-    assert {(name, value) for name, value, *_ in whole - short} == {
-        (f"port_{what}_{unit}_total", 0)
-        for what in ("received", "sent", "marked", "dropped")
-        for unit in ("packets", "bytes")
-    }
-    assert short < whole

@@ -367,19 +367,21 @@ def gate(text: str, folder: Path, rules: list[str]) -> list[str]:
 
 
 def metrics(text: str, folder: Path) -> dict[str, float]:
-    """Returns the samples of one look at leaf1: received packets; registers by port; cells, as `pauses_sent 11`;
-    storms; the buffers that are meant; and the ports that are down."""
+    """Returns the samples of one look at leaf1: received packets; verdicts; registers by port; cells, as
+    `pauses_sent 11`; storms; the buffers that are meant; and the ports that are down."""
     given = value(text)
     received = tuple(ReceivedCount("leaf1", *of) for of in given.get("received", ()))
+    verdicts = tuple(VerdictCount("leaf1", *of) for of in given.get("verdicts", ()))
     registers = {int(port): LOOK | of for port, of in given.get("registers", {}).items()}
     named = [(name.split(), of) for name, of in given.get("cells", {}).items()]
     cells = {(name, int(index)): of for (name, index), of in named}
-    seen = Observation(0, counters=FabricCounters(received, ()), registers=registers or None, cells=cells)
+    counters = FabricCounters(received, verdicts)
+    seen = Observation(0, counters=counters, registers=registers or None, cells=cells)
     storms = {int(queue): tuple(of) for queue, of in given.get("storms", {}).items()}
     buffers = {int(port): of for port, of in given.get("buffers", {}).items()}
     down = frozenset(given["down"]) if "down" in given else None
     rows = [
-        *of_observation("leaf1", seen),
+        *of_observation("leaf1", seen, zeros=given.get("zeros", True)),
         *of_storms("leaf1", storms),
         *of_ports(FABRIC.switches["leaf1"], buffers, down),
     ]
