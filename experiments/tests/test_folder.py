@@ -79,13 +79,17 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
 
 def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_names(mine):
     series = "series: {a: {colour: blue}, b: {colour: '#123456'}, c: {colour: ink}}"
-    text = f"one: {{title: One, number: passes, positions: {{all: {{}}}}, {series}}}"
+    caption = "caption: [Told., 'It has {runtime_seconds}.', 'It has {fct_mean_seconds}.']"
+    text = f"one: {{title: One, {caption}, number: passes, positions: {{all: {{}}}}, {series}}}"
     (mine / "figures.yaml").write_text(text)
     (mine / "figures.py").write_text('NUMBERS = {"passes": lambda run: run.number("p4_passes")}')
-    runs = Runs([Row({"run_id": "1", "seed": 1, "status": "finished", "p4_passes": 4})])
+    row = {"run_id": "1", "seed": 1, "status": "finished", "p4_passes": 4, "fct_mean_seconds": 1.5}
+    runs = Runs([Row(row)])
     draw = folder.figures(mine)
     assert draw is not None
-    [panel] = draw(runs)[0].panels
+    [drawn] = draw(runs)
+    assert drawn.caption == "Told. It has 1.5.", "a sentence without its number is left out"
+    [panel] = drawn.panels
     assert [one.colour for one in panel.series] == [BLUE, "#123456", INK]
     assert [one.values for one in panel.series] == [[Spread(4.0, 4.0, 4.0, 1)]] * 3
     (mine / "figures.yaml").write_text(text.replace("passes", "passe"))
