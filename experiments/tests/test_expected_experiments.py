@@ -185,7 +185,7 @@ def fabric(text: str, folder: Path, key: str) -> object:
     """Returns a part of the engine's fabric."""
     found: Any = spec_of(*points(folder, text)[0].run.parts(), 1)
     for part in key.split("."):
-        found = found[int(part)] if part.isdecimal() else found[part]
+        found = found[int(part)] if part.isdecimal() else found.get(part)
     return found
 
 

@@ -1,11 +1,10 @@
-"""Failing links in an experiment: the engine's input, and a run's report of them."""
+"""Failing links in an experiment: a run's report of them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from eeon_experiments.cli.run import _tell_given_up
-from eeon_experiments.fabric import spec_of
 from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
@@ -14,18 +13,6 @@ from made_experiments import TINY, points
 
 def with_faults(text: str) -> str:
     return TINY.replace("  config: drop_tail", f"  faults: [{text}]\n  config: drop_tail")
-
-
-def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path):
-    texts = (TINY, with_faults("spine1@5ms"), with_faults('"leaf1:3@5ms-20ms"'))
-    runs = [points(tmp_path, text)[0].run for text in texts]
-    assert len({run.id for run in runs}) == 3
-    without, *faulty = (spec_of(*run.parts(), 1) for run in runs)
-    assert "faults" not in without
-    assert [spec["faults"] for spec in faulty] == [
-        [{"node": "spine1", "port": None, "at_ps": 5 * 10**9, "until_ps": None}],
-        [{"node": "leaf1", "port": 3, "at_ps": 5 * 10**9, "until_ps": 20 * 10**9}],
-    ]
 
 
 @pytest.mark.system
