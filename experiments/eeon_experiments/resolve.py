@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 _ID_DIGITS = 20
 _APPLICATIONS: KeyPath = ("workload", "applications")
-_OF_FABRIC = ("topology", "link_delay", "config", "nic", "host", "scheduler", "faults", "queue_samples")
-"""The settings that the engine's and the controller's input has besides the workload."""
+_OF_WORKLOAD = ("tcp", "workload", "start_jitter", "time_limit")
+"""Settings without an effect on the fabric."""
 _FILES = (("flows", "sizes"), ("flows", "listed"), ("coflows", "coflows"))
 """Kinds of applications, and their keys that may name a file."""
 _APPLICATION = re.compile(r"applications\[([0-9]+)\]\.")
@@ -188,7 +188,7 @@ class Resolver:
     ) -> tuple[str, str]:
         """Returns a digest of the engine's and the controller's input, without seed and workload, and a
         digest of the switches' table entries."""
-        key = _ordered([document.get((one,)) for one in _OF_FABRIC])
+        key = _ordered([one for one in document.value.items() if one[0] not in _OF_WORKLOAD])
         if key not in self._fabrics:
             try:
                 spec = spec_of(settings, topology, config, 0)

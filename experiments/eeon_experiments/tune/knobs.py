@@ -179,20 +179,16 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
         raise ValueError(f"the range is empty: from {low} is not below to {high}")
     if log and not first:
         raise ValueError("log needs a range above zero; raise from, or leave log out")
-    numbers: list[Fraction] = []
-    for step in range(steps):
+    numbers = {first, last}
+    for step in range(1, steps - 1):
         share = step / (steps - 1)
-        if step in (0, steps - 1):
-            number = last if step else first
-        elif log:
-            number = _rounded(float(first) * (float(last) / float(first)) ** share, unit)
+        if log:
+            number = float(first) * (float(last) / float(first)) ** share
         else:
-            number = _rounded(float(first) + (float(last) - float(first)) * share, unit)
-        if not numbers or (first < number <= last and number > numbers[-1]):
-            numbers.append(number)
-    if unit in _KINDS:
-        return tuple(str(unit(number)) for number in numbers)
-    return tuple(map(unit, numbers))
+            number = float(first) + (float(last) - float(first)) * share
+        numbers.add(min(max(_rounded(number, unit), first), last))
+    found = tuple(map(unit, sorted(numbers)))
+    return tuple(map(str, found)) if unit in _KINDS else found
 
 
 def _number(value: object) -> tuple[Fraction, _Unit]:
