@@ -21,14 +21,8 @@ from made_experiments import points
 
 from control_plane.tests.expected_rows import bases
 
-FLOWS = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
-SIZES = """\
-        sizes: websearch
-        load: 30%
-        duration: 1s
-        warm_up: 100ms
-        cool_down: 100ms
-"""
+BASES = bases(Path(__file__).parent / "expected" / "workloads.yaml")
+FLOWS, LISTED = BASES["flows"], BASES["listed"].replace("$", "flows.csv")
 
 
 def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys):
@@ -94,10 +88,7 @@ def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path):
     def listed(count: int) -> object:
         lines = "".join(f"h1,h3,{size},0\n" for size in range(1, count + 1))
         (tmp_path / "flows.csv").write_text(lines, encoding="utf-8")
-        run = points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"), versions=versions())[
-            0
-        ].run
-        outcome = run_one(run)
+        outcome = run_one(points(tmp_path, LISTED, versions=versions())[0].run)
         assert outcome.measured["flows_measured"] == count, outcome.measured["error"]
         assert outcome.measured["offered_load"] is None
         settings = json.loads(str(outcome.measured["settings_json"]))
@@ -154,4 +145,4 @@ def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path):
         assert done.exit_code == 0, done.output
     told = read_list(listed)
     assert len(told) == len(listed.read_text().splitlines()) - 1 > 4
-    assert len(points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"))) == 1
+    assert len(points(tmp_path, LISTED)) == 1

@@ -26,6 +26,7 @@ from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
+from made_experiments import TEXTS
 from made_work import VERSIONS, outcome
 
 from control_plane.tests.expected_rows import bases
@@ -387,15 +388,9 @@ def test_the_examples_are_valid(name):
 
 
 def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp_path):
-    red = "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}"
-    text = FILE.replace("{mode: mark_threshold}", red)
-    paths = "".join(
-        f"  {name}: {{path: profiles.queue.fabric.aqm.{name}, from: 3KB, to: {to}, steps: 3}}\n"
-        for name, to in (("min", "150KB"), ("max", "250KB"))
-    )
+    text = FILE.replace("{mode: mark_threshold}", "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}")
     # A probability has no room between equal thresholds, for example with the first values of both.
-    paths += "  share: {path: profiles.queue.fabric.aqm.max_probability, choices: [1%, 100%]}\n"
-    text = text[: text.index("  threshold")] + paths + text[text.index("objectives") :]
+    text = re.sub("knobs:.*(?=objectives)", TEXTS["knobs of RED"], text, flags=re.DOTALL)
     answer = tuned(tmp_path, text, lambda run, threshold, buffer: {"runtime_seconds": 1.0})
     assert answer.tune.space.size() == 18
     # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: the configuration's own checks refuse them.

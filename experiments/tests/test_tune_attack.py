@@ -17,6 +17,7 @@ from eeon_experiments.tune import attack as attacks
 from eeon_experiments.tune.attack import Found
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.flows import ListedFlow
+from made_experiments import TEXTS, points
 from made_work import VERSIONS, outcome
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tune" / "headroom.yaml"
@@ -110,18 +111,8 @@ def test_warnings_about_the_configuration_are_told_with_the_result(tmp_path, mon
     ("classes", "dropped"), [("{}", None), ("{calm: {priority: 3, dscp: [26], pfc: one}}", 0)]
 )
 def test_drops_of_lossy_classes_are_none_of_a_lossless_one(tmp_path, classes, dropped):
-    (tmp_path / "experiment.yaml").write_text(
-        "name: small\ntitle: small\n"
-        "base:\n  topology: leaf-spine-4\n"
-        "  config:\n    - drop_tail\n"
-        "    - profiles: {queue: {fabric: {buffer: 20KB}}, pfc: {one: {limit: 15KB, headroom: unchecked}}}\n"
-        f"      classes: {classes}\n"
-        "  workload:\n    applications:\n"
-        "      x: {kind: incast, client: h3, size_per_server: 50KB, servers: [h1, h2, h4]}\n"
-        "seeds: [1]\n",
-        encoding="utf-8",
-    )
-    [point] = expand(files.load(tmp_path), versions())
+    text = TEXTS["beside a lossless class"].replace("CLASSES", classes)
+    [point] = points(tmp_path, text, versions=versions())
     found = run_one(point.run).measured
     assert found["status"] == "finished", found["error"]
     assert found["tail_dropped_data"] > 0
