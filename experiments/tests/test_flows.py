@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner
 from eeon_experiments.cli.numbers import show_advice
 from eeon_experiments.cli.run import _tell_drawn
 from eeon_experiments.results import Results, Row
@@ -14,11 +13,11 @@ from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points
-from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_experiments import points
 
+from control_plane.tests.eeon_command import eeon
 from control_plane.tests.expected_rows import bases
 
 BASES = bases(Path(__file__).parent / "expected" / "workloads.yaml")
@@ -141,8 +140,7 @@ def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path):
     capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
     small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
     for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):
-        done = CliRunner().invoke(trace, words)
-        assert done.exit_code == 0, done.output
+        eeon("trace", *words, code=0)
     told = read_list(listed)
     assert len(told) == len(listed.read_text().splitlines()) - 1 > 4
     assert len(points(tmp_path, LISTED)) == 1

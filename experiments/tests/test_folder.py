@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_experiments import files, folder, setup, shipped
-from eeon_experiments.cli.report import report
 from eeon_experiments.report import gather, points
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
@@ -14,6 +12,8 @@ from eeon_experiments.results import Row, Spread
 from eeon_tools.errors import InputError
 from eeon_tools.svg import BLUE, INK
 from made_experiments import TEXTS
+
+from control_plane.tests.eeon_command import eeon
 
 EXPERIMENT = TEXTS["experiment of ones own"]
 CLAIMS = """\
@@ -46,8 +46,7 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine, 
     (mine / "claims.py").write_text(CLAIMS)
     (mine / "figures.py").write_text(FIGURES)
     output = tmp_path / "page"
-    done = CliRunner().invoke(report, [str(mine), "--results", str(tmp_path), "-o", str(output)])
-    assert done.exit_code == 0, done.output
+    eeon("experiment", "report", str(mine), "--results", str(tmp_path), "-o", str(output), code=0)
     page = (output / "README.md").read_text()
     assert "#### X1: ✔ reproduced" in page
     assert '<a id="figure-mine"></a>' in page

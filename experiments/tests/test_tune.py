@@ -8,9 +8,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import config as configs
-from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
 from eeon_control.sources import yaml_text
@@ -29,6 +27,7 @@ from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
 from made_experiments import TEXTS
 from made_work import VERSIONS, outcome
 
+from control_plane.tests.eeon_command import eeon
 from control_plane.tests.expected_rows import bases
 
 FILE = bases(Path(__file__).parent / "expected" / "search.yaml")["small"]
@@ -368,8 +367,7 @@ def test_without_optuna_the_extra_is_named_before_anything_runs(tmp_path, monkey
 
 
 def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path):
-    done = CliRunner().invoke(main, ["tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
+    done = eeon("tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out"), code=0)
     assert done.stdout == (
         "small: valid; 12 settings of 1 knob; 30 runs, 1 per setting; the best is compared with the "
         "baseline, mark_auto, c_rtt_7, sonic_azure on 3 seeds\n"
