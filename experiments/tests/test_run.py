@@ -102,11 +102,8 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path):
     assert len(store.load(tmp_path / "out").finished) == 1
 
 
-HOT = TEXTS["hot spot"]
-
-
 def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path):
-    without, lossless = (numbers(tmp_path, HOT, pfc=pfc) for pfc in ("without", "lossless"))
+    without, lossless = (numbers(tmp_path, TEXTS["hot spot"], pfc=pfc) for pfc in ("without", "lossless"))
     for column in ("tail_dropped_data", "retransmitted_segments"):
         assert without[column] > 0 == lossless[column], column
     assert lossless["runtime_seconds"] < without["runtime_seconds"]
@@ -115,8 +112,6 @@ def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_p
 
 
 INCAST_WITHOUT_DRAWS = TEXTS["incast without draws"]
-
-
 WITH_DRAWS = INCAST_WITHOUT_DRAWS.replace("[drop_tail]", "[red_ect]").replace("20KB", "2MB")
 
 
