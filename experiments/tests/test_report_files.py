@@ -86,16 +86,12 @@ def test_a_family_is_read_from_its_files(folders):
     assert family.claims[0].finding.reason == "Ports are idle."
 
 
-def test_without_results_a_family_has_no_runs_and_no_failure(folders):
-    family = gather.family("eee_ecn", folders[1])
-    assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": False})
-
-
-def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path):
+def test_without_results_the_form_that_is_asked_for_has_no_runs_and_says_what_is_planned(tmp_path):
     for form, is_quick in (("", False), (families.QUICK, True)):
         family = gather.family("eee_ecn", tmp_path, form)
         points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
         assert (family.quick, family.planned) == (is_quick, len(points))
+        assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": is_quick})
 
 
 def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(folders, tmp_path):
