@@ -66,7 +66,7 @@ class Measure(Strict):
 
 
 def _said(given: Measure, of: type[Measure]) -> dict[str, object]:
-    """Returns what the file says of one of the kinds that a part of it is."""
+    """Returns the keys of a class that the file gives for a part, with their values."""
     return {name: getattr(given, name) for name in given.model_fields_set & of.model_fields.keys()}
 
 
