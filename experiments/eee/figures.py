@@ -1,5 +1,7 @@
 """Figure 2 of the EEE paper (power over load), and numbers of a run for the others."""
 
+from functools import partial
+
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs
@@ -17,17 +19,16 @@ _SETTINGS = {
 _AT_FULL_POWER = (paper(50, "Standard EEE at 10 %, about 50 %"), paper(70, "at 20 %, 70 %", "--"))
 
 
-def energy_delay(run: Row, column: str = "energy_10g_used_joules") -> float | None:
+def _energy_delay(run: Row, column: str) -> float | None:
     """Returns energy times runtime in joule seconds."""
     energy, runtime = run.number(column), run.number("runtime_seconds")
     return None if energy is None or runtime is None else energy * runtime
 
 
-def _ideal_energy_delay(run: Row) -> float | None:
-    return energy_delay(run, "energy_10g_ideal_joules")
-
-
-NUMBERS = {"energy_delay": energy_delay, "ideal_energy_delay": _ideal_energy_delay}
+NUMBERS = {
+    "energy_delay": partial(_energy_delay, column="energy_10g_used_joules"),
+    "ideal_energy_delay": partial(_energy_delay, column="energy_10g_ideal_joules"),
+}
 
 
 def _power_percent(run: Row) -> float | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from eeon_control.errors import DataNotFound, InputError
+from eeon_control.errors import DataNotFound
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, read_yaml
 from eeon_control.validation import checked, did_you_mean
@@ -159,6 +159,3 @@ def _find(name_or_path: str | Path) -> Path:
         f"{name_or_path}: no such file, and not one of the experiments that ship"
         f"{did_you_mean(str(name_or_path), known)}: {', '.join(known) or 'none'}"
     )
-
-
-__all__ = ["Experiment", "ExperimentFile", "InputError", "Quick", "load"]

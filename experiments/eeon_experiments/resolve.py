@@ -11,8 +11,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +45,11 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import WorkloadSpec
 
 _ID_DIGITS = 20
+_APPLICATIONS: KeyPath = ("workload", "applications")
+_OF_WORKLOAD = ("tcp", "workload", "start_jitter", "time_limit")
+"""Settings without an effect on the fabric."""
+_FILES = (("flows", "sizes"), ("flows", "listed"), ("coflows", "coflows"))
+"""Kinds of applications, and their keys that may name a file."""
 _APPLICATION = re.compile(r"applications\[([0-9]+)\]\.")
 _OF_FLOWS = re.compile(r"drawn\.(\w+?)(?:_ps)?: [0-9.e]+: ")
 _OF_TCP = "tcp: tcp: "
@@ -88,15 +95,15 @@ class Resolver:
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, tuple[str, str]] = {}
         self._checked: set[str] = set()
-        self._flow_files: dict[Path, object] = {}
+        self._read_points = cache(lambda path: {"points": read_points(path)})
+        self._read_list = cache(read_list)
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
         """Returns one run for each seed. Raises InputError with all mistakes."""
         document, problems = overlay.by_name(document)
-        document, unread = self._with_flow_files(document)
-        document, unread_coflows = self._with_coflow_files(document)
-        if unread or unread_coflows:
-            raise InputError(problems + unread + unread_coflows)
+        document, unread = self._with_files(document)
+        if unread:
+            raise InputError(problems + unread)
         settings: RunSettings | None = None
         topology: Topology | None = None
         config: FabricConfig | None = None
@@ -142,74 +149,46 @@ class Resolver:
             for seed, workload in zip(seeds, workloads, strict=True)
         ]
 
-    def _with_flow_files(self, document: Document) -> tuple[Document, list[Problem]]:
-        """Returns the document with the contents of flow files, which are beside the experiment's file."""
+    def _with_files(self, document: Document) -> tuple[Document, list[Problem]]:
+        """Returns the document with the contents of files of flows and coflows, which are beside the
+        experiment's file."""
         problems = []
-        applications = document.get(("workload", "applications"))
-        for name, one in applications.items() if isinstance(applications, dict) else ():
-            if not isinstance(one, dict) or one.get("kind") != "flows":
+        for name, (kind, key) in product(document.mapping(_APPLICATIONS), _FILES):
+            place = (*_APPLICATIONS, name, key)
+            if document.get((*_APPLICATIONS, name, "kind")) != kind:
                 continue
-            for key, read in (("sizes", read_points), ("listed", read_list)):
-                path = self._folder / named if isinstance(named := one.get(key), str) else None
-                if path is None or not path.is_file():
-                    continue
-                where = ("workload", "applications", name, key)
-                try:
-                    if path not in self._flow_files:
-                        held = read(path)
-                        self._flow_files[path] = {"points": held} if key == "sizes" else held
-                    document = document.with_value(where, self._flow_files[path])
-                except ValueError as error:
-                    problems.append(document.problem(where, str(error), named))
+            try:
+                held = self._held(document, place)
+            except CoflowError as error:
+                rule = f"{error.place}: {error.problem}" if error.place else error.problem
+                problems.append(document.problem((*place, "file"), rule))
+            except ValueError as error:
+                problems.append(document.problem(place, str(error)))
+            else:
+                document = document if held is None else document.with_value(place, held)
         return document, problems
 
-    def _with_coflow_files(self, document: Document) -> tuple[Document, list[Problem]]:
-        """Returns the document with the contents of coflow files, which are beside the experiment's file: the
-        coflows between the fabric's hosts."""
-        problems: list[Problem] = []
-        applications = document.get(("workload", "applications"))
-        for name, one in applications.items() if isinstance(applications, dict) else ():
-            given = one.get("coflows") if isinstance(one, dict) and one.get("kind") == "coflows" else None
-            if not isinstance(given, dict) or not isinstance(given.get("file"), str):
-                continue
-            where = ("workload", "applications", name, "coflows")
-            try:
-                file = CoflowFile.model_validate(given)
-                path = self._folder / file.file
+    def _held(self, document: Document, place: KeyPath) -> object:
+        """Returns the content of the file that is named at a place, or the coflows of a file between the
+        fabric's hosts; None where no file is named."""
+        named = document.get(place)
+        if place[-1] != "coflows":
+            path = self._folder / named if isinstance(named, str) else None
+            read = self._read_points if place[-1] == "sizes" else self._read_list
+            return read(path) if path is not None and path.is_file() else None
+        if isinstance(named, dict) and isinstance(named.get("file"), str):
+            with suppress(ValidationError):  # the run's model reports it
+                file = CoflowFile.model_validate(named)
                 topology = self._topology(document, Duration(0))
-                if topology is not None:
-                    document = document.with_value(where, file.read(path, topology))
-            except ValidationError:
-                continue  # the run's model reports it
-            except CoflowError as error:
-                problems.append(
-                    document.problem(
-                        (*where, "file"),
-                        f"{error.place}: {error.problem}" if error.place else error.problem,
-                        given["file"],
-                    )
-                )
-        return document, problems
+                return None if topology is None else file.read(self._folder / file.file, topology)
+        return None
 
     def _fabric(
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
     ) -> tuple[str, str]:
         """Returns a digest of the engine's and the controller's input, without seed and workload, and a
         digest of the switches' table entries."""
-        nic, host = document.get(("nic",)), document.get(("host",))
-        scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
-        key = _ordered(
-            [
-                settings.topology,
-                int(settings.link_delay),
-                settings.config,
-                nic,
-                host,
-                scheduler,
-                list(map(str, settings.faults)),
-                settings.queue_samples,
-            ]
-        )
+        key = _ordered([one for one in document.value.items() if one[0] not in _OF_WORKLOAD])
         if key not in self._fabrics:
             try:
                 spec = spec_of(settings, topology, config, 0)

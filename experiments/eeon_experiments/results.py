@@ -129,9 +129,6 @@ class Row(Mapping[str, Value]):
         name, value = self._values.get("run_id"), self._values.get(column)
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
-    def has(self, column: str) -> bool:
-        return column in self._values
-
     @property
     def axes(self) -> dict[str, str | None]:
         return {
@@ -148,7 +145,7 @@ class Row(Mapping[str, Value]):
     def fits(self, axes: Mapping[str, Chosen]) -> bool:
         """Returns whether the row has the value of each axis, or one of several."""
         for name, wanted in axes.items():
-            is_seed = name == "seed" and not self.has(f"{columns.AXIS}seed")
+            is_seed = name == "seed" and f"{columns.AXIS}seed" not in self
             value: Value = self.seed if is_seed else self.axis(name)
             one_of = (wanted,) if wanted is None or isinstance(wanted, (str, int, float)) else wanted
             if value not in one_of:
@@ -210,7 +207,7 @@ class Results:
         """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
         known = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
-        if column not in known and not any(row.has(column) for row in self.rows):
+        if column not in known and not any(column in row for row in self.rows):
             raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
         found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
         return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]

@@ -17,7 +17,9 @@ from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText, none_for
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
-from eeon_experiments.workloads import Flows, Poisson, Workload
+from eeon_experiments.workloads import Workload
+from eeon_experiments.workloads.flows import Flows
+from eeon_experiments.workloads.transfers import Poisson
 
 
 def _nic(value: object) -> object:

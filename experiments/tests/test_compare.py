@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_experiments.cli.look import show
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Row
+
+from control_plane.tests.eeon_command import eeon
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 QUEUE = Compared.parse("queue=slow,fast")
@@ -58,13 +58,12 @@ def test_a_change_of_nothing_has_no_per_cent_and_a_difference():
 
 @pytest.mark.slow
 def test_the_command_compares_what_was_published():
-    words = ["workloads", "-o", str(DATA / "workloads"), "--compare", "queue=drop_tail,mark_1"]
-    words += ["--column", "slowdown_100kb_mean"]
-    shown = CliRunner().invoke(show, words, terminal_width=80)
-    assert shown.exit_code == 0, shown.output
-    assert "slowdown 100kb mean:" in shown.output
-    assert re.search(r"^all .*-\d\d\.\d% \(-\d\d\.\d% to -\d\d\.\d%\) ", shown.output, re.M)
-    value = json.loads(CliRunner().invoke(show, [*words, "--json"]).stdout)
+    words = ("experiment", "show", "workloads", "-o", str(DATA / "workloads"))
+    words += ("--compare", "queue=drop_tail,mark_1", "--column", "slowdown_100kb_mean")
+    shown = eeon(*words, code=0).output
+    assert "slowdown 100kb mean:" in shown
+    assert re.search(r"^all .*-\d\d\.\d% \(-\d\d\.\d% to -\d\d\.\d%\) ", shown, re.M)
+    value = json.loads(eeon(*words, "--json").stdout)
     assert value["compared"][-1]["axes"] is None
     change = value["compared"][-1]["change"]
     assert change["low"] < change["mean"] < change["high"] < 0

@@ -11,8 +11,8 @@ assert theory is not None
 FRAME_BYTES = 1500
 
 
-def walked(load: float, timer: float, count: int, frames: int = 200_000) -> float:
-    """Returns the share of full power over random arrivals; timer 0 with count 1 is Standard EEE."""
+def walked(load: float, timer: float = 0.0, count: int = 1, frames: int = 200_000) -> float:
+    """Returns the share of full power over random arrivals; by default of Standard EEE."""
     draw = random.Random(7)
     serve = 8 * FRAME_BYTES / theory.RATE_BPS
     arrivals, now = [], 0.0
@@ -37,12 +37,9 @@ def walked(load: float, timer: float, count: int, frames: int = 200_000) -> floa
 
 
 @pytest.mark.parametrize("load", [0.01, 0.1, 0.2, 0.5, 0.9])
-def test_standard_eee_is_what_a_walk_through_arrivals_finds(load):
-    assert theory.standard(load, FRAME_BYTES) == pytest.approx(walked(load, 0.0, 1), rel=0.01)
-
-
-@pytest.mark.parametrize("load", [0.01, 0.1, 0.2, 0.5, 0.9])
-@pytest.mark.parametrize(("timer", "count"), [(12e-6, 10), (120e-6, 100)])
-def test_coalescing_is_what_a_walk_through_arrivals_finds(load, timer, count):
-    found = theory.coalescing(load, FRAME_BYTES, timer, count)
-    assert found == pytest.approx(walked(load, timer, count), rel=0.01)
+@pytest.mark.parametrize(
+    ("form", "held"),
+    [(theory.standard, ()), (theory.coalescing, (12e-6, 10)), (theory.coalescing, (120e-6, 100))],
+)
+def test_a_closed_form_is_what_a_walk_through_arrivals_finds(load, form, held):
+    assert form(load, FRAME_BYTES, *held) == pytest.approx(walked(load, *held), rel=0.01)

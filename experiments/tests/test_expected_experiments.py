@@ -95,14 +95,6 @@ def model(text: str, folder: Path, of: str) -> object:
     return Messages([]) if isinstance(made, (Nic, JobMix)) else made.engine()
 
 
-def advice(text: str, folder: Path) -> Messages:
-    return Messages(Tcp.model_validate(value(text)).advice())
-
-
-def experiment_advice(text: str, folder: Path) -> Messages:
-    return Messages(expand.advice(points(folder, text)))
-
-
 def nic(text: str, folder: Path) -> object:
     """Returns the engine's form of a NIC at 1 Gbit/s that queues like a port with this profile."""
     roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
@@ -185,7 +177,7 @@ def fabric(text: str, folder: Path, key: str) -> object:
     """Returns a part of the engine's fabric."""
     found: Any = spec_of(*points(folder, text)[0].run.parts(), 1)
     for part in key.split("."):
-        found = found[int(part)] if part.isdecimal() else found[part]
+        found = found[int(part)] if part.isdecimal() else found.get(part)
     return found
 
 
@@ -202,10 +194,6 @@ def paragraph(text: str, folder: Path) -> str:
     return markdown.render(Document("t", [Paragraph(text)])).removeprefix("# t").strip()
 
 
-def values_of_range(text: str, folder: Path, log: bool) -> str:
-    return " ".join(map(str, knobs.values(*value(text), log=log)))
-
-
 READERS: dict[str, Reader] = {
     "eeon": command,
     "experiment": experiment,
@@ -213,8 +201,8 @@ READERS: dict[str, Reader] = {
     "settings": settings,
     "application": application,
     "model": model,
-    "advice": advice,
-    "experiment advice": experiment_advice,
+    "advice": lambda text, folder: Messages(Tcp.model_validate(value(text)).advice()),
+    "experiment advice": lambda text, folder: Messages(expand.advice(points(folder, text))),
     "NIC": nic,
     "job mix": job_mix,
     "distribution": distribution,
@@ -225,7 +213,7 @@ READERS: dict[str, Reader] = {
     "comparison": compared,
     "messages": messages,
     "axis": axis,
-    "range": values_of_range,
+    "range": lambda text, folder, log: " ".join(map(str, knobs.values(*value(text), log=log))),
     "change": change,
     "fabric": fabric,
     "results": results,

@@ -36,6 +36,7 @@ def test_ids_are_the_same_for_the_same_settings_however_they_are_written(tmp_pat
         ("topology: leaf-spine-4", "topology: leaf-spine-4\n  nic: {eee: standard}"),
         ("topology: leaf-spine-4", "topology: leaf-spine-4\n  scheduler: {kind: fca}"),
         ("maps: 8", "maps: 9"),
+        ("config: drop_tail", "config: drop_tail\n  faults: [spine1@5ms]"),
     ],
 )
 def test_another_setting_is_another_run(tmp_path, old, new):

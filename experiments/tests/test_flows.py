@@ -5,85 +5,29 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner
 from eeon_experiments.cli.numbers import show_advice
-from eeon_experiments.cli.run import _tell_drawn, run
-from eeon_experiments.expand import advice
+from eeon_experiments.cli.run import _tell_drawn
 from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads import flow_files
 from eeon_experiments.workloads.flow_files import read_list, read_points
-from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_experiments import TINY, points
+from made_experiments import points
 
+from control_plane.tests.eeon_command import eeon
 from control_plane.tests.expected_rows import bases
 
-FLOWS = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
-SIZES = """\
-        sizes: websearch
-        load: 30%
-        duration: 1s
-        warm_up: 100ms
-        cool_down: 100ms
-"""
-
-
-def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(tmp_path):
-    own = "- {name: own, kind: flows, tcp: {TCP}, sizes: websearch, load: 70%, duration: 1s}"
-
-    def starts(of_run: str, tcp: str) -> list[str]:
-        more = f"      {own.replace('TCP', tcp)}\n  time_limit"
-        text = FLOWS.replace("min_rto: 10ms", of_run).replace("  time_limit", more)
-        return [one.split(" and ")[0] for one in advice(points(tmp_path, text))]
-
-    together = "workload.applications: with headers"
-    assert starts("delayed_ack: off", "min_rto: 10ms") == [together]
-    assert starts("min_rto: 10ms", "delayed_ack: off") == ["tcp: min_rto is 10ms", together]
-    assert starts("min_rto: 200ms", "min_rto: 10ms") == [
-        "workload.applications.own.tcp: min_rto is 10ms",
-        together,
-    ]
-
-
-def test_advice_is_shown_before_runs_start(tmp_path):
-    (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
-    told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
-    assert "warning: workload.applications.web: load 0.99 is the payload alone" in told.stderr
-
-
-def test_a_warning_about_configurations_is_told_once_with_every_place_that_causes_it(tmp_path):
-    queue = "profiles: {queue: {fabric: {buffer: 100KB, aqm: {mode: mark_threshold, threshold: 1MB}}}}"
-    values = [
-        f"    one: {{config: [{{{queue}}}]}}",
-        f"    two: {{config: [{{{queue}, routing: {{ecmp: false}}}}]}}",
-        f"    like_one: {{config: [{{{queue}}}]}}",
-    ]
-    text = "\n".join(
-        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two, like_one]"]
-    )
-    (one,) = (line for line in advice(points(tmp_path, text)) if "experiment.yaml" in line)
-    path, lines = tmp_path / "experiment.yaml", text.splitlines()
-    first, *others = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
-    assert one.startswith(
-        f"{path}:{first}: profiles.queue.fabric.aqm.threshold: not below the buffer (100KB): "
-    )
-    assert one.endswith(f", so nothing is ever marked (also at {', '.join(f'line {at}' for at in others)})")
+BASES = bases(Path(__file__).parent / "expected" / "workloads.yaml")
+FLOWS, LISTED = BASES["flows"], BASES["listed"].replace("$", "flows.csv")
 
 
 def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys):
     show_advice([str(number) for number in range(12)], "my file.yaml", quick=True)
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "warning: and 2 more: eeon experiment show 'my file.yaml' --quick --json"
-
-
-@pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])
-def test_a_distribution_that_misses_its_end_by_rounding_ends_at_1(tmp_path, text):
-    (tmp_path / "own.cdf").write_text(text, encoding="utf-8")
-    assert read_points(tmp_path / "own.cdf") == [[0.0, 0.0], [5.0, pytest.approx(0.3)], [6.0, 1.0]]
 
 
 def test_a_distribution_in_another_encoding_is_told_what_to_do(tmp_path):
@@ -143,10 +87,7 @@ def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path):
     def listed(count: int) -> object:
         lines = "".join(f"h1,h3,{size},0\n" for size in range(1, count + 1))
         (tmp_path / "flows.csv").write_text(lines, encoding="utf-8")
-        run = points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"), versions=versions())[
-            0
-        ].run
-        outcome = run_one(run)
+        outcome = run_one(points(tmp_path, LISTED, versions=versions())[0].run)
         assert outcome.measured["flows_measured"] == count, outcome.measured["error"]
         assert outcome.measured["offered_load"] is None
         settings = json.loads(str(outcome.measured["settings_json"]))
@@ -199,8 +140,7 @@ def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path):
     capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
     small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
     for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):
-        done = CliRunner().invoke(trace, words)
-        assert done.exit_code == 0, done.output
+        eeon("trace", *words, code=0)
     told = read_list(listed)
     assert len(told) == len(listed.read_text().splitlines()) - 1 > 4
-    assert len(points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"))) == 1
+    assert len(points(tmp_path, LISTED)) == 1

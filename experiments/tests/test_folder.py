@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_experiments import files, folder, setup, shipped
-from eeon_experiments.cli.report import report
 from eeon_experiments.report import gather, points
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
@@ -14,6 +12,8 @@ from eeon_experiments.results import Row, Spread
 from eeon_tools.errors import InputError
 from eeon_tools.svg import BLUE, INK
 from made_experiments import TEXTS
+
+from control_plane.tests.eeon_command import eeon
 
 EXPERIMENT = TEXTS["experiment of ones own"]
 CLAIMS = """\
@@ -46,8 +46,7 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine, 
     (mine / "claims.py").write_text(CLAIMS)
     (mine / "figures.py").write_text(FIGURES)
     output = tmp_path / "page"
-    done = CliRunner().invoke(report, [str(mine), "--results", str(tmp_path), "-o", str(output)])
-    assert done.exit_code == 0, done.output
+    eeon("experiment", "report", str(mine), "--results", str(tmp_path), "-o", str(output), code=0)
     page = (output / "README.md").read_text()
     assert "#### X1: ✔ reproduced" in page
     assert '<a id="figure-mine"></a>' in page
@@ -79,13 +78,17 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
 
 def test_a_figure_of_the_file_asks_for_numbers_that_there_are_in_colours_with_names(mine):
     series = "series: {a: {colour: blue}, b: {colour: '#123456'}, c: {colour: ink}}"
-    text = f"one: {{title: One, number: passes, positions: {{all: {{}}}}, {series}}}"
+    caption = "caption: [Told., 'It has {runtime_seconds}.', 'It has {fct_mean_seconds}.']"
+    text = f"one: {{title: One, {caption}, number: passes, positions: {{all: {{}}}}, {series}}}"
     (mine / "figures.yaml").write_text(text)
     (mine / "figures.py").write_text('NUMBERS = {"passes": lambda run: run.number("p4_passes")}')
-    runs = Runs([Row({"run_id": "1", "seed": 1, "status": "finished", "p4_passes": 4})])
+    row = {"run_id": "1", "seed": 1, "status": "finished", "p4_passes": 4, "fct_mean_seconds": 1.5}
+    runs = Runs([Row(row)])
     draw = folder.figures(mine)
     assert draw is not None
-    [panel] = draw(runs)[0].panels
+    [drawn] = draw(runs)
+    assert drawn.caption == "Told. It has 1.5.", "a sentence without its number is left out"
+    [panel] = drawn.panels
     assert [one.colour for one in panel.series] == [BLUE, "#123456", INK]
     assert [one.values for one in panel.series] == [[Spread(4.0, 4.0, 4.0, 1)]] * 3
     (mine / "figures.yaml").write_text(text.replace("passes", "passe"))

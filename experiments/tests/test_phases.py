@@ -15,17 +15,12 @@ def test_a_torus_has_six_neighbours_in_three_dimensions():
     assert {other for rank, other in messages if rank == 21} == {5, 37, 17, 25, 20, 22}
 
 
-TWO_SENDERS = TEXTS["two senders"]
-CONGESTED = TEXTS["with QCN"]
-NOTIFIED = TEXTS["with DCQCN"]
-
-
 @pytest.mark.system
 @pytest.mark.parametrize(
-    ("settings", "limit", "messages"), [(CONGESTED, "qcn", "cnms"), (NOTIFIED, "dcqcn", "cnps")]
+    ("settings", "limit", "messages"), [("with QCN", "qcn", "cnms"), ("with DCQCN", "dcqcn", "cnps")]
 )
 def test_hosts_obey_congestion_messages_only_where_told(tmp_path, settings, limit, messages):
-    text = TWO_SENDERS.format(settings=settings, limit=limit)
+    text = TEXTS["two senders"].format(settings=TEXTS[settings], limit=limit)
     obeying, ignoring = points(tmp_path, text, versions=versions())
     nics = [one["nic"] for one in spec_of(*obeying.run.parts(), seed=1)["hosts"]]
     assert all(limit in nic for nic in nics)

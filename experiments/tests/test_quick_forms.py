@@ -4,10 +4,10 @@ holds. Those with claims run whole, large ones without claims in part."""
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_experiments import folder, shipped, store
-from eeon_experiments.cli import experiment
 from eeon_experiments.results import Results
+
+from control_plane.tests.eeon_command import eeon
 
 pytestmark = pytest.mark.nightly
 
@@ -34,9 +34,8 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     name = request.param
     output: Path = tmp_path_factory.mktemp("quick") / name
     part = (*PART[name], *_FIRST_SEED) if name in PART else ()
-    words = ["run", name, "--quick", "--workers", "2", "--output", str(output), *part]
-    done = CliRunner().invoke(experiment, words)
-    assert done.exit_code == 0, done.output
+    words = ("run", name, "--quick", "--workers", "2", "--output", str(output), *part)
+    eeon("experiment", *words, code=0)
     return name, store.load(output)
 
 

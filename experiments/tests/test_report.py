@@ -188,7 +188,7 @@ def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis():
     def drawing(*means: float) -> Drawing:
         values = [Spread(mean, mean, mean, 1) for mean in means]
         panel = Panel("shallow", ["2 ms", "1 ms", "100 µs"], [Series("RED", values, svg.INK)])
-        return Drawing("cut", "", "", "", "", "", [panel], from_zero=False, cut=2.0)
+        return _drawing(panel, from_zero=False, cut=2.0)
 
     beyond = draw(drawing(0.9, 1.2, 12.85))
     assert beyond.axes[0].get_ylim() == (pytest.approx(0.85), 2.0)
@@ -198,13 +198,16 @@ def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis():
     assert "↑" not in svg.document(within)
 
 
+def _drawing(*panels: Panel, **more: Any) -> Drawing:
+    return Drawing("some", "Some", "", "A caption.", "", "", panels, **more)
+
+
 def _bars(title: str, value: Spread | None, *rules: Rule) -> Panel:
     return Panel(title, ["2 ms"], [Series("RED", [value], svg.INK)], "bars", rules)
 
 
 def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so():
-    panels = [_bars("shallow", Spread(1.5, 1.4, 1.6, 3)), _bars("deep", None)]
-    drawing = Drawing("some", "Some", "", "A caption.", "", "", panels)
+    drawing = _drawing(_bars("shallow", Spread(1.5, 1.4, 1.6, 3)), _bars("deep", None))
     assert [axis.get_title("left") for axis in draw(drawing).axes] == ["shallow"]
     whole = family("marking", rows("marking", (1,)), draw=lambda _: [drawing])
     assert "Not measured, and not drawn: deep." in output.pages([whole], "x")["README.md"].replace("\n", " ")
@@ -214,20 +217,16 @@ def test_a_line_joins_points_of_as_many_seeds():
     of_one, of_three = (Spread(1.0, 1.0, 1.0, seeds) for seeds in (1, 3))
     series = Series("ecn", (of_one, of_one, of_three, of_three), "black")
     panel = Panel("shallow", ("a", "b", "c", "d"), (series,))
-    [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
+    [axis] = draw(_drawing(panel)).axes
     marked = [line for line in axis.get_lines() if line.get_marker() == "o"]
     assert [list(line.get_xdata()) for line in marked] == [[0, 1], [2, 3]]
 
 
 def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend():
-    panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
-    [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
-    assert 1.35 in [line.get_ydata()[0] for line in axis.get_lines()]
-    figure = draw(Drawing("some", "", "", "", "", "", [panel]))
-    assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == [
-        "RED",
-        "the paper: at worst, +35 %",
-    ]
+    figure = draw(_drawing(_bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))))
+    assert 1.35 in [line.get_ydata()[0] for line in figure.axes[0].get_lines()]
+    named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert named == ["RED", "the paper: at worst, +35 %"]
 
 
 @pytest.mark.parametrize(("parts_of_quick", "told"), [(2, "(1 of 4, worse)"), (1, "(1 of 4)")])

@@ -7,9 +7,7 @@ from typing import Any
 
 import made_runs
 import pytest
-from click.testing import CliRunner
 from eeon_experiments import files, shipped
-from eeon_experiments.cli.report import report
 from eeon_experiments.expand import expand
 from eeon_experiments.report import family as families
 from eeon_experiments.report import gather
@@ -18,8 +16,11 @@ from eeon_experiments.versions import versions
 from made_experiments import TEXTS
 from made_runs import rows
 
+from control_plane.tests.eeon_command import eeon
+
 pytestmark = pytest.mark.slow
 
+REPORT = ("experiment", "report")
 EXPERIMENT = TEXTS["coalescing"]
 SETUP = TEXTS["set-up of coalescing"]
 CLAIMS = """\
@@ -85,24 +86,18 @@ def test_a_family_is_read_from_its_files(folders):
     assert family.claims[0].finding.reason == "Ports are idle."
 
 
-def test_without_results_a_family_has_no_runs_and_no_failure(folders):
-    family = gather.family("eee_ecn", folders[1])
-    assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": False})
-
-
-def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path):
+def test_without_results_the_form_that_is_asked_for_has_no_runs_and_says_what_is_planned(tmp_path):
     for form, is_quick in (("", False), (families.QUICK, True)):
         family = gather.family("eee_ecn", tmp_path, form)
         points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
         assert (family.quick, family.planned) == (is_quick, len(points))
+        assert (len(family.runs), family.failed, family.origin) == (0, [], {"quick": is_quick})
 
 
 def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(folders, tmp_path):
     keep(folders[1], rows("eee_ecn", (1,)))
     output, again, html = tmp_path / "page", tmp_path / "again", tmp_path / "page.html"
-    words = ["--results", str(folders[1]), "-o", str(output), "--html", str(html)]
-    done = CliRunner().invoke(report, words)
-    assert done.exit_code == 0, done.output
+    done = eeon(*REPORT, "--results", str(folders[1]), "-o", str(output), "--html", str(html), code=0)
     assert "0 reproduced, 1 differs, 0 not measured" in done.output
     there = {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}
     assert {"README.md", "data/claims.json", "data/eee_ecn/rows.csv.xz", "data/eee_ecn/manifest.json"} < set(
@@ -112,8 +107,7 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
     assert html.read_text().startswith("<!DOCTYPE html>")
     assert str(tmp_path) not in there["README.md"].decode()
 
-    done = CliRunner().invoke(report, ["--results", str(output / "data"), "-o", str(again)])
-    assert done.exit_code == 0, done.output
+    eeon(*REPORT, "--results", str(output / "data"), "-o", str(again), code=0)
     assert {
         str(path.relative_to(again)): path.read_bytes() for path in again.rglob("*") if path.is_file()
     } == there
@@ -127,8 +121,7 @@ def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one
     committed.parent.mkdir(parents=True)
     committed.write_text("committed")
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(report, ["--results", str(folders[1])])
-    assert done.exit_code == 0, done.output
+    eeon(*REPORT, "--results", str(folders[1]), code=0)
     assert committed.read_text() == "committed"
     assert (tmp_path / "out" / "report" / "README.md").is_file()
 
@@ -136,12 +129,12 @@ def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one
 def test_the_quick_form_has_its_own_folder_and_is_called_so(folders, tmp_path):
     keep(folders[1], rows("eee_ecn", (1,)))
     output = tmp_path / "page"
-    words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
-    assert CliRunner().invoke(report, words).exit_code == 0
+    words = (*REPORT, "--quick", "--results", str(folders[1]), "-o", str(output))
+    eeon(*words, code=0)
     assert "no finished runs" in (output / "README.md").read_text()
     made = [Row({**row, "quick": True}) for row in rows("eee_ecn", (1,))[:4]]
     made_runs.keep(folders[1] / "eee_ecn-quick", "eee_ecn", made, AXES, quick=True)
-    assert CliRunner().invoke(report, words).exit_code == 0
+    eeon(*words, code=0)
     page = (output / "README.md").read_text()
     assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
     assert "`data/NAME-quick/rows.csv.xz`" in page

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,45 +19,32 @@ DATA = RESULTS / "data"
 PICTURES = {".svg", ".png", ".jpg", ".gif"}
 
 
-@dataclass(frozen=True)
-class Page:
-    """Pages that are committed together, and their sources."""
-
-    folder: Path
-    families: list[Family]
-
-    @property
-    def text(self) -> str:
-        return (self.folder / output.PAGE).read_text(encoding="utf-8")
-
-    @property
-    def command(self) -> str:
-        """Returns the command in it that rebuilds it."""
-        [found] = re.findall(r"^    (eeon experiment report .*--results .*)$", self.text, re.MULTILINE)
-        return found
+FIRST = (RESULTS / output.PAGE).read_text(encoding="utf-8")
+[COMMAND] = re.findall(r"^    (eeon experiment report .*--results .*)$", FIRST, re.MULTILINE)
+"""The command in the first page that rebuilds it."""
 
 
 @pytest.fixture(scope="module")
-def page() -> Page:
+def families() -> list[Family]:
     claims = json.loads((RESULTS / output.CLAIMS).read_text(encoding="utf-8"))
-    return Page(RESULTS, [gather.family(name, DATA) for name in claims["experiments"]])
+    return [gather.family(name, DATA) for name in claims["experiments"]]
 
 
-def test_pages_are_what_their_data_give_and_there_are_no_others(page):
+def test_pages_are_what_their_data_give_and_there_are_no_others(families):
     # A rebuild may use other versions of the drawing packages.
     def without_versions(text: str) -> str:
         return re.sub(r"^\* Drawn with [^*]*", "", text, flags=re.MULTILINE)
 
-    made = output.pages(page.families, page.command)
-    assert made.keys() == {path.name for path in page.folder.glob("*.md")}
+    made = output.pages(families, COMMAND)
+    assert made.keys() == {path.name for path in RESULTS.glob("*.md")}
     for name, text in made.items():
-        written = (page.folder / name).read_text(encoding="utf-8")
-        assert without_versions(text) == without_versions(written), f"{name}: run `{page.command}`"
+        written = (RESULTS / name).read_text(encoding="utf-8")
+        assert without_versions(text) == without_versions(written), f"{name}: run `{COMMAND}`"
 
 
-def test_the_first_page_prints_on_five_sheets(page):
+def test_the_first_page_prints_on_five_sheets():
     # 60 lines of 100 characters per sheet; a table counts as text, a link as its words.
-    words = re.sub(r"\]\([^)]*\)", "]", page.text)
+    words = re.sub(r"\]\([^)]*\)", "]", FIRST)
     lines = sum(max(1, -(-len(line) // 100)) for line in words.splitlines())
     assert lines <= 5 * 60
 
@@ -66,7 +52,7 @@ def test_the_first_page_prints_on_five_sheets(page):
 def test_the_projects_readme_has_numbers_of_the_findings():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     told = readme.split("## What came out")[1]
-    findings = (RESULTS / output.PAGE).read_text(encoding="utf-8").split("## Claims")[0]
+    findings = FIRST.split("## Claims")[0]
     numbers = re.findall(r"\d+(?:\.\d+)? %", told)
     assert len(numbers) >= 3
     for number in numbers:
@@ -75,23 +61,23 @@ def test_the_projects_readme_has_numbers_of_the_findings():
     assert f"hold {len(claims)} claims" in told
 
 
-def test_the_claims_for_machines_are_what_the_data_give(page):
-    written = (page.folder / output.CLAIMS).read_text(encoding="utf-8")
-    assert output.claims_json(page.families) == written, f"run `{page.command}`"
+def test_the_claims_for_machines_are_what_the_data_give(families):
+    written = (RESULTS / output.CLAIMS).read_text(encoding="utf-8")
+    assert output.claims_json(families) == written, f"run `{COMMAND}`"
 
 
-def test_the_data_that_a_page_names_are_there(page):
-    [named] = re.findall(r"`([^`]*)/rows\.csv\.xz`", page.text)
-    for family in page.families:
-        folder = page.folder / named.replace("NAME", family.name)
+def test_the_data_that_a_page_names_are_there(families):
+    [named] = re.findall(r"`([^`]*)/rows\.csv\.xz`", FIRST)
+    for family in families:
+        folder = RESULTS / named.replace("NAME", family.name)
         assert folder.resolve() == family.results.resolve()
         there = [(folder / name).is_file() for name in ("rows.csv.xz", "manifest.json")]
         # An experiment that is registered but was not run has a page, but no data.
         assert all(there) if family.rows else not any(there)
 
 
-def test_every_figure_that_is_written_about_is_drawn(page):
-    for family in page.families:
+def test_every_figure_that_is_written_about_is_drawn(families):
+    for family in families:
         folder = shipped.folder() / family.name
         written = captions.Figures(str(folder / "figures.py")).names()
         assert family.draw is not None and written <= {one.name for one in family.draw(family.runs)}
@@ -144,12 +130,12 @@ def test_every_picture_that_a_page_shows_is_there_and_every_picture_is_shown():
     assert shown - pictures == set(), "pages show these, and they are not there"
 
 
-def test_every_experiment_that_was_run_shows_its_numbers(page):
+def test_every_experiment_that_was_run_shows_its_numbers(families):
     """A page without figures has no numbers from its runs."""
     without = [
         family.name
-        for family in page.families
-        if len(family.runs) and "![" not in (page.folder / f"{family.name}.md").read_text(encoding="utf-8")
+        for family in families
+        if len(family.runs) and "![" not in (RESULTS / f"{family.name}.md").read_text(encoding="utf-8")
     ]
     assert without == []
 

@@ -1,37 +1,21 @@
-"""Failing links in an experiment: the engine's input, and a run's report of them."""
+"""Failing links in an experiment: a run's report of them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from eeon_experiments.cli.run import _tell_given_up
-from eeon_experiments.fabric import spec_of
 from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
-from made_experiments import TINY, points
-
-
-def with_faults(text: str) -> str:
-    return TINY.replace("  config: drop_tail", f"  faults: [{text}]\n  config: drop_tail")
-
-
-def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path):
-    texts = (TINY, with_faults("spine1@5ms"), with_faults('"leaf1:3@5ms-20ms"'))
-    runs = [points(tmp_path, text)[0].run for text in texts]
-    assert len({run.id for run in runs}) == 3
-    without, *faulty = (spec_of(*run.parts(), 1) for run in runs)
-    assert "faults" not in without
-    assert [spec["faults"] for spec in faulty] == [
-        [{"node": "spine1", "port": None, "at_ps": 5 * 10**9, "until_ps": None}],
-        [{"node": "leaf1", "port": 3, "at_ps": 5 * 10**9, "until_ps": 20 * 10**9}],
-    ]
+from made_experiments import TEXTS, TINY, points
 
 
 @pytest.mark.system
 def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_path):
     found: list[Mapping[str, Any]] = []  # columns of a row are of several types
-    for text in (TINY, with_faults("h1@5ms-305ms")):
+    fails = TINY.replace("  config: drop_tail", "  faults: [h1@5ms-305ms]\n  config: drop_tail")
+    for text in (TINY, fails):
         run = points(tmp_path, text, quick=True, versions=versions())[0].run
         found.append(run_one(run).measured)
         assert found[-1]["status"] == "finished", found[-1]["error"]
@@ -43,13 +27,10 @@ def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_pa
 
 @pytest.mark.system
 def test_transfers_over_a_link_that_stays_down_are_given_up_and_told(tmp_path, capsys):
-    text = with_faults("h2@0ms").replace("kind: mapreduce", "kind: incast\n        client: h1\n")
-    head, _, tail = text.partition("        heartbeat")
-    servers = "        servers: [h2, h3]\n        size_per_server: 10KB\n"
-    text = head + servers + tail[tail.index("  time_limit") :].replace("60s", "600s")
     rows = []
-    for one in (text, text.replace("h2@0ms", "h2@500s")):
-        measured = run_one(points(tmp_path, one, versions=versions())[0].run).measured
+    for start in ("0ms", "500s"):
+        text = TEXTS["incast from a host whose link fails"].replace("START", start)
+        measured = run_one(points(tmp_path, text, versions=versions())[0].run).measured
         assert measured["status"] == "finished", measured["error"]
         rows.append(Row(dict(measured)))
     assert [row["flows_given_up"] for row in rows] == [1, None]

@@ -4,8 +4,6 @@ import json
 from unittest.mock import Mock
 
 import pytest
-from click.testing import CliRunner
-from eeon_control.cli import main
 from eeon_experiments import files
 from eeon_experiments.expand import expand
 from eeon_experiments.store import Store
@@ -14,6 +12,8 @@ from eeon_experiments.versions import Versions, versions
 from made_experiments import TINY, write
 from made_work import outcome
 
+from control_plane.tests.eeon_command import eeon
+
 
 @pytest.fixture(autouse=True)
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,9 +21,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path):
-    words = ["experiment", "run", str(write(tmp_path, TINY)), "-o", str(tmp_path / "results")]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 130
+    done = eeon("experiment", "run", str(write(tmp_path, TINY)), "-o", str(tmp_path / "results"), code=130)
     assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr
 
 
@@ -37,12 +35,10 @@ def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_s
         kept.write(outcome(point.run, of, runtime_seconds=31.25))
     kept.collect(made, now)
 
-    def eeon(verb: str, *more: str):
-        return CliRunner().invoke(main, ["experiment", verb, str(mine), "-o", str(folder), *more])
-
+    words = (str(mine), "-o", str(folder))
     told = f"not used: 2 results of engine {'f' * 12} (not "
-    assert told in eeon("run").stderr
-    assert told in eeon("status").stdout
-    (line,) = json.loads(eeon("status", "--json").stdout)["not_used"]
+    assert told in eeon("experiment", "run", *words).stderr
+    assert told in eeon("experiment", "status", *words).stdout
+    (line,) = json.loads(eeon("experiment", "status", *words, "--json").stdout)["not_used"]
     assert line.startswith(told)
-    assert told in eeon("show").stderr
+    assert told in eeon("experiment", "show", *words).stderr

@@ -7,8 +7,11 @@ import math
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import made_work
 import pytest
 from eeon_control.plan.routes import Router
 from eeon_experiments import columns, files, store
@@ -22,16 +25,15 @@ from made_experiments import TINY, VERSIONS, points, write
 COMMIT = Commit("c" * 40, False)
 
 
-def outcome(point: Point, versions: Versions = VERSIONS, **measured: object) -> Outcome:
-    found = {"status": "finished", "runtime_seconds": 10.0 + point.run.seed, "flows": 7, **measured}
-    return Outcome(point.run.id, point.run.seed, versions, COMMIT, found)
+def outcome(point: Point, **measured: Any) -> Outcome:
+    return made_work.outcome(point.run, **{"runtime_seconds": 10.0 + point.run.seed, "flows": 7, **measured})
 
 
-def kept(folder: Path, found: list[Point], versions: Versions = VERSIONS) -> Store:
+def kept(folder: Path, found: list[Point], commit: Commit = COMMIT) -> Store:
     results = Store(folder / "results", "tiny", quick=False)
     results.claim()
     for point in found:
-        results.write(outcome(point, versions))
+        results.write(replace(outcome(point), commit=commit))
     return results
 
 
@@ -115,26 +117,24 @@ def test_the_controllers_plan_decides_the_digest_of_entries_and_not_the_id(tmp_p
     assert after.entries != before.entries
 
 
-def published(folder: Path, found: list[Point]) -> Path:
+def published(folder: Path, found: list[Point], commit: Commit = COMMIT) -> Path:
     """Returns a folder of results without the files of its runs, like committed results."""
-    kept(folder, found).collect(found, VERSIONS)
+    kept(folder, found, commit).collect(found, VERSIONS)
     shutil.rmtree(folder / "results" / store.RUNS)
     return folder / "results"
 
 
 # Outside a repository, the commit is empty.
 @pytest.mark.parametrize("commit", [COMMIT, Commit("", False)])
-def test_rows_stand_in_for_files_that_are_not_there(tmp_path, monkeypatch, commit):
-    monkeypatch.setitem(globals(), "COMMIT", commit)
+def test_rows_stand_in_for_files_that_are_not_there(tmp_path, commit):
     found = points(tmp_path)
-    folder = published(tmp_path, found)
+    folder = published(tmp_path, found, commit)
     before = (folder / store.ROWS).read_bytes()
     results = Store(folder, "tiny", quick=False)
-    assert [results.read(point.run.id) for point in found] == [
-        Outcome(point.run.id, point.run.seed, VERSIONS, commit, measured)
-        for point in found
-        for measured in [{one.name: outcome(point).measured.get(one.name) for one in columns.MEASURED}]
-    ]
+    for point in found:
+        written = outcome(point)
+        measured = {one.name: written.measured.get(one.name) for one in columns.MEASURED}
+        assert results.read(point.run.id) == replace(written, commit=commit, measured=measured)
     results.claim()
     results.collect(found, VERSIONS)
     assert (folder / store.ROWS).read_bytes() == before

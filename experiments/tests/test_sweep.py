@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -20,12 +18,13 @@ from eeon_experiments.workers import pool, run_all
 from eeon_tools.errors import InputError, UnavailableError
 from made_experiments import TINY, write
 
+from control_plane.tests import waiting
 from control_plane.tests.expected_rows import bases
+from control_plane.tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 HERE = Path(__file__).resolve().parent
-DEADLINE_SECONDS = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +58,6 @@ def test_ctrl_c_while_a_worker_starts_is_heard_when_it_has_started_and_ends_it(t
     with pytest.raises(KeyboardInterrupt):
         list(run_all(runs, made_work.at_once, 2))
     assert [process.is_alive() for process in started] == [False]
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < end, "it did not come about in time"
-        time.sleep(0.05)
 
 
 def alive(pid: int) -> bool:
@@ -138,7 +130,7 @@ def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path):
         os.kill(pid, signal.SIGKILL)
         [worker] = kept._workers
         # Its main thread is a zombie before the other one has ended, and only then is it dead.
-        until(lambda: not worker.process.is_alive())
+        wait_until(lambda: not worker.process.is_alive(), "a killed worker is alive")
         assert all(one.finished for one in kept.run(runs))
 
 
@@ -181,15 +173,15 @@ def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_proces
 ):
     process = _sweep_in_a_process(tmp_path)
     runs = tmp_path / "results" / "runs"
-    until(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) == 2)
-    until(lambda: len(list(known_versions.iterdir())) == 4)
+    wait_until(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) == 2, "two runs do not finish")
+    wait_until(lambda: len(list(known_versions.iterdir())) == 4, "two more runs do not start")
     workers = {int(path.read_text()) for path in known_versions.iterdir()}
     if how == "Ctrl-C":
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.kill()
-    process.wait(DEADLINE_SECONDS)
-    until(lambda: not any(alive(pid) for pid in workers))
+    process.wait(waiting.SECONDS)
+    wait_until(lambda: not any(alive(pid) for pid in workers), "a worker outlives its parent")
     if how == "Ctrl-C":
         assert len(store.load(tmp_path / "results").rows) == 2
     resumed = sweep(tmp_path)

@@ -8,9 +8,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_control import config as configs
-from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
 from eeon_control.sources import yaml_text
@@ -26,8 +24,10 @@ from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Versions
 from eeon_tools.errors import ReplayError, ToolsError, UnavailableError
+from made_experiments import TEXTS
 from made_work import VERSIONS, outcome
 
+from control_plane.tests.eeon_command import eeon
 from control_plane.tests.expected_rows import bases
 
 FILE = bases(Path(__file__).parent / "expected" / "search.yaml")["small"]
@@ -36,8 +36,8 @@ TWO_KNOBS = FILE.replace(
     "  buffer: {path: profiles.queue.fabric.buffer, from: 100KB, to: 300KB, steps: 12}\nobjectives",
 )
 
-Landscape = Callable[[Run, float, float], dict[str, float]]
-"""From a run, its leaves' threshold in bytes (0 for none) and their buffer to columns."""
+Landscape = Callable[[Run, float], dict[str, float]]
+"""From a run and its leaves' threshold in bytes (0 for none) to columns."""
 
 
 def write(folder: Path, text: str = FILE) -> Path:
@@ -56,15 +56,15 @@ def made(landscape: Landscape, asked: list[str] | None = None):
             _, topology, config = run.parts()
             port = topology.port("leaf1:1")
             assert port is not None
-            queue = config.settings_of(port).queue
-            is_marking = isinstance(queue.aqm, MarkThreshold)
-            threshold = float(queue.aqm.settings_at(port.rate).threshold) if is_marking else 0.0
-            yield outcome(run, cpu_seconds=1.0, **landscape(run, threshold, float(queue.buffer_bytes)))
+            aqm = config.settings_of(port).queue.aqm
+            is_marking = isinstance(aqm, MarkThreshold)
+            threshold = float(aqm.settings_at(port.rate).threshold) if is_marking else 0.0
+            yield outcome(run, cpu_seconds=1.0, **landscape(run, threshold))
 
     return work
 
 
-def valley(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+def valley(run: Run, threshold: float) -> dict[str, float]:
     """Returns columns that are best at 30 KB, 10 without a threshold; seeds add up to 6 % to all of them."""
     off = abs(math.log(threshold / 30e3)) if threshold else 6.0
     return {"runtime_seconds": (4 + off) * (1 + run.seed % 7 / 100)}
@@ -108,7 +108,7 @@ def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configurat
 
 
 def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is_kept(tmp_path):
-    answer = tuned(tmp_path, FILE, lambda run, threshold, buffer: {"runtime_seconds": 1.0 + run.seed / 100})
+    answer = tuned(tmp_path, FILE, lambda run, threshold: {"runtime_seconds": 1.0 + run.seed / 100})
     said = words.sentences(answer)
     assert said[0].startswith("Nothing beats the baseline here by more than 1 %")
     assert "threshold: any value from 1.5KB to 150KB is the same." in said
@@ -131,7 +131,7 @@ def test_warnings_about_the_best_setting_and_the_baseline_are_part_of_the_answer
 
 
 def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path):
-    def noisy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def noisy(run: Run, threshold: float) -> dict[str, float]:
         return {"runtime_seconds": 1.0 if not threshold or run.seed == 1 else (0.7, 1.3, 0.9)[run.seed % 3]}
 
     answer = tuned(tmp_path, FILE, noisy)
@@ -146,11 +146,11 @@ def test_a_search_that_was_interrupted_goes_on_to_the_same_answer(tmp_path):
 
     left = [17]
 
-    def stopping(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def stopping(run: Run, threshold: float) -> dict[str, float]:
         left[0] -= 1
         if not left[0]:
             raise Stop
-        return valley(run, threshold, buffer)
+        return valley(run, threshold)
 
     with pytest.raises(Stop):
         tuned(tmp_path, TWO_KNOBS, stopping)
@@ -194,15 +194,12 @@ def test_settings_far_behind_are_dropped_after_their_first_seed(tmp_path):
 def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path):
     ran: dict[bool, list[str]] = {True: [], False: []}
 
-    def noted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def noted(run: Run, threshold: float) -> dict[str, float]:
         is_small = "77KB" in json.dumps(run.settings)
         ran[is_small].append(run.id)
         # Twice as fast, and as good: only runs of the same form are compared.
-        found = valley(run, threshold, buffer)
-        return {
-            "runtime_seconds": found["runtime_seconds"] / (1 + is_small),
-            "fct_mean_seconds": found["runtime_seconds"] / (1 + is_small),
-        }
+        seconds = valley(run, threshold)["runtime_seconds"] / (1 + is_small)
+        return {"runtime_seconds": seconds, "fct_mean_seconds": seconds}
 
     small = "small: {workload: {applications: {flows: {size_per_server: 77KB}}}}\n"
     text = TWO_KNOBS.replace("least}", "least, fct_mean_seconds: least}") + small
@@ -217,8 +214,8 @@ def test_settings_far_behind_in_the_small_form_are_never_run_whole(tmp_path):
 
 
 def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path):
-    def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
-        return valley(run, threshold, buffer) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
+    def lossy(run: Run, threshold: float) -> dict[str, float]:
+        return valley(run, threshold) | {"tail_dropped_data": 5 if 20e3 < threshold < 40e3 else 0}
 
     answer = tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", lossy)
     assert answer.best.setting["threshold"] in ("18.5KB", "42.7KB")
@@ -249,7 +246,7 @@ def test_a_rule_that_does_as_well_is_named(tmp_path):
 def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path):
     assert front({"a": (1, 2), "b": (2, 1), "c": (2, 2), "d": (1, 2)}) == ["a", "b", "d"]
 
-    def trade(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def trade(run: Run, threshold: float) -> dict[str, float]:
         return {"runtime_seconds": 1 + 1e4 / (threshold + 1e4), "latency_mean_us": 10 + threshold / 1e3}
 
     answer = tuned(tmp_path, FILE.replace("least}", "least, latency_mean_us: least}"), trade)
@@ -260,7 +257,7 @@ def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path)
 
 
 def test_workloads_count_by_their_weights(tmp_path):
-    def two(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def two(run: Run, threshold: float) -> dict[str, float]:
         has_many = "h4" in json.dumps(run.settings)
         good = threshold > 100e3 if has_many else 0 < threshold < 2e3
         return {"runtime_seconds": 1.0 if good else 2.0}
@@ -291,7 +288,7 @@ def test_a_knob_counts_only_where_its_condition_holds(tmp_path):
 
 def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path):
     # DCTCP's threshold at 1 Gbps is 30 KB, which the knob does not have.
-    def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def alone(run: Run, threshold: float) -> dict[str, float]:
         is_rule = threshold == 30_000
         seconds = (1 - 0.5 * is_rule) * (1 + run.seed % 7 / 100)
         return {"runtime_seconds": seconds, "tail_dropped_data": is_rule}
@@ -308,7 +305,7 @@ def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(t
 
 
 def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_holds_it(tmp_path):
-    def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def lossy(run: Run, threshold: float) -> dict[str, float]:
         seconds = 1 + run.seed % 7 / 100 + (run.seed % 2 if not threshold else 0.5)
         return {"runtime_seconds": seconds, "tail_dropped_data": 0 if threshold else 30}
 
@@ -320,7 +317,7 @@ def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_hold
 
 
 def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp_path):
-    def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def alone(run: Run, threshold: float) -> dict[str, float]:
         gains = {6_000: 0.5, 30_000: 0.2}  # C x RTT / 7 and DCTCP's: the knob has neither
         gain = gains.get(int(threshold), 0.0)
         return {"runtime_seconds": (1 - gain) * (1 + run.seed % 7 / 100)}
@@ -330,7 +327,7 @@ def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp
 
 
 def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_limit(tmp_path):
-    def late(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def late(run: Run, threshold: float) -> dict[str, float]:
         is_good = 20e3 < threshold < 40e3
         is_lossy = is_good and threshold != 30_000 and run.seed > 100  # only on held-back seeds
         return {"runtime_seconds": 1 - 0.5 * is_good, "tail_dropped_data": is_lossy}
@@ -342,7 +339,7 @@ def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_lim
 
 def test_scanned_values_that_beat_the_best_found_are_named(tmp_path):
     # The search's seed prefers a lower threshold than the held-back seeds.
-    def shifted(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+    def shifted(run: Run, threshold: float) -> dict[str, float]:
         off = abs(math.log(threshold / (80e3 if run.seed > 100 else 20e3))) if threshold else 6.0
         return {"runtime_seconds": 1 + off}
 
@@ -370,8 +367,7 @@ def test_without_optuna_the_extra_is_named_before_anything_runs(tmp_path, monkey
 
 
 def test_a_dry_run_checks_and_says_what_would_be_searched(tmp_path):
-    done = CliRunner().invoke(main, ["tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
+    done = eeon("tune", str(write(tmp_path)), "--dry-run", "-o", str(tmp_path / "out"), code=0)
     assert done.stdout == (
         "small: valid; 12 settings of 1 knob; 30 runs, 1 per setting; the best is compared with the "
         "baseline, mark_auto, c_rtt_7, sonic_azure on 3 seeds\n"
@@ -387,16 +383,10 @@ def test_the_examples_are_valid(name):
 
 
 def test_a_knob_that_matters_only_beside_some_values_of_others_is_no_mistake(tmp_path):
-    red = "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}"
-    text = FILE.replace("{mode: mark_threshold}", red)
-    paths = "".join(
-        f"  {name}: {{path: profiles.queue.fabric.aqm.{name}, from: 3KB, to: {to}, steps: 3}}\n"
-        for name, to in (("min", "150KB"), ("max", "250KB"))
-    )
+    text = FILE.replace("{mode: mark_threshold}", "{mode: red, min: 30KB, max: 90KB, max_probability: 10%}")
     # A probability has no room between equal thresholds, for example with the first values of both.
-    paths += "  share: {path: profiles.queue.fabric.aqm.max_probability, choices: [1%, 100%]}\n"
-    text = text[: text.index("  threshold")] + paths + text[text.index("objectives") :]
-    answer = tuned(tmp_path, text, lambda run, threshold, buffer: {"runtime_seconds": 1.0})
+    text = re.sub("knobs:.*(?=objectives)", TEXTS["knobs of RED"], text, flags=re.DOTALL)
+    answer = tuned(tmp_path, text, lambda run, threshold: {"runtime_seconds": 1.0})
     assert answer.tune.space.size() == 18
     # min 76.5KB or 150KB above max 3KB, and 150KB above 127KB: the configuration's own checks refuse them.
     assert answer.impossible == 6

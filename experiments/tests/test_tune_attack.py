@@ -5,8 +5,6 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_control.cli import main
 from eeon_control.sources import yaml_text
 from eeon_experiments import files, store
 from eeon_experiments.expand import expand
@@ -17,7 +15,10 @@ from eeon_experiments.tune import attack as attacks
 from eeon_experiments.tune.attack import Found
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.flows import ListedFlow
+from made_experiments import TEXTS, points
 from made_work import VERSIONS, outcome
+
+from control_plane.tests.eeon_command import eeon
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tune" / "headroom.yaml"
 FILE = "name: small\nbase: {topology: leaf-spine-4, config: [drop_tail]}\n"
@@ -99,8 +100,7 @@ def test_warnings_about_the_configuration_are_told_with_the_result(tmp_path, mon
         encoding="utf-8",
     )
     monkeypatch.setattr(attacks.Attack, "run", lambda attack, hosts: None)
-    command = ["tune", "attack", str(tmp_path / "attack.yaml"), "-o", str(tmp_path / "out"), "--json"]
-    done = CliRunner().invoke(main, command)
+    done = eeon("tune", "attack", str(tmp_path / "attack.yaml"), "-o", str(tmp_path / "out"), "--json")
     (told, *_) = json.loads(done.stdout)["warnings"]
     assert "not below the buffer (20KB)" in told and f"warning: {told}" in done.stderr
 
@@ -110,18 +110,8 @@ def test_warnings_about_the_configuration_are_told_with_the_result(tmp_path, mon
     ("classes", "dropped"), [("{}", None), ("{calm: {priority: 3, dscp: [26], pfc: one}}", 0)]
 )
 def test_drops_of_lossy_classes_are_none_of_a_lossless_one(tmp_path, classes, dropped):
-    (tmp_path / "experiment.yaml").write_text(
-        "name: small\ntitle: small\n"
-        "base:\n  topology: leaf-spine-4\n"
-        "  config:\n    - drop_tail\n"
-        "    - profiles: {queue: {fabric: {buffer: 20KB}}, pfc: {one: {limit: 15KB, headroom: unchecked}}}\n"
-        f"      classes: {classes}\n"
-        "  workload:\n    applications:\n"
-        "      x: {kind: incast, client: h3, size_per_server: 50KB, servers: [h1, h2, h4]}\n"
-        "seeds: [1]\n",
-        encoding="utf-8",
-    )
-    [point] = expand(files.load(tmp_path), versions())
+    text = TEXTS["beside a lossless class"].replace("CLASSES", classes)
+    [point] = points(tmp_path, text, versions=versions())
     found = run_one(point.run).measured
     assert found["status"] == "finished", found["error"]
     assert found["tail_dropped_data"] > 0
@@ -132,8 +122,7 @@ def test_drops_of_lossy_classes_are_none_of_a_lossless_one(tmp_path, classes, dr
 @pytest.mark.system
 def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path):
     output = tmp_path / "out"
-    done = CliRunner().invoke(main, ["tune", "attack", str(EXAMPLE), "-o", str(output), "--json"])
-    assert done.exit_code == 2, done.output
+    done = eeon("tune", "attack", str(EXAMPLE), "-o", str(output), "--json", code=2)
     found = json.loads(done.stdout)
     # At least two senders must meet at a port.
     assert found["least"] and 2 <= len(found["flows"]) <= 4
@@ -143,7 +132,6 @@ def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_pa
     whole = tmp_path / "whole.yaml"
     text = EXAMPLE.read_text(encoding="utf-8").replace("xoff: 91807B", "xoff: auto")
     whole.write_text(text + "runs: 24\n", encoding="utf-8")
-    done = CliRunner().invoke(main, ["tune", "attack", str(whole), "-o", str(tmp_path / "whole")])
-    assert done.exit_code == 0, done.output
+    done = eeon("tune", "attack", str(whole), "-o", str(tmp_path / "whole"), code=0)
     assert done.stdout.startswith("no promise was broken in 24 runs")
     assert store.read_manifest(tmp_path / "whole")["experiment"] == "headroom"

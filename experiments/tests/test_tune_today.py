@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from eeon_control import config as configs
 from eeon_control import fabric, topology
 from eeon_control import program as programs
-from eeon_control.cli import main
 from eeon_control.errors import FabricError, InputError
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
@@ -28,6 +26,7 @@ from eeon_tools.errors import InputError as BadFile
 from made_experiments import TEXTS
 from test_tune import VERSIONS, made, valley, write
 
+from control_plane.tests.eeon_command import eeon
 from control_plane.tests.engine_switches import serving
 
 FABRIC = topology.load("leaf-spine-4")
@@ -232,29 +231,26 @@ def switches(*names: str) -> Iterator[dict[str, str]]:
         yield found
 
 
-def search(folder: Path, addresses: Mapping[str, str], *words: str):
+def search(folder: Path, addresses: Mapping[str, str], *words: str, code: int) -> str:
     path = folder / "targets.yaml"
     path.write_text(f"tick: 1ns\nswitches: {json.dumps(dict(addresses))}\n")
-    asked = ["tune", str(write(folder, FLOWS)), "--from-targets", str(path), "--dry-run", *words]
-    return CliRunner().invoke(main, asked)
+    asked = ("tune", str(write(folder, FLOWS)), "--from-targets", str(path), "--dry-run")
+    return eeon(*asked, *words, code=code).output
 
 
 @pytest.mark.system
 def test_a_search_begins_with_switches_that_run_something_else_than_its_file_says(tmp_path):
     busy = prometheus(tmp_path, {name: [0, 10_000_000] for name in FABRIC.hosts})
     with switches("red_ect", "eee_120us100") as addresses:
-        done = search(tmp_path, addresses, "--range", str(busy))
-        assert done.exit_code == 0, done.output
-        assert "What runs on 4 switches: 4 ports red 13pkt..38pkt" in done.output
-        assert "Hosts send 7.71% of their links" in done.output
-        assert "baseline, mark_auto, c_rtt_7, sonic_azure" in done.output
-        still = search(tmp_path, addresses, "--over", "10ms")
-        assert still.exit_code == 1
-        assert "the counters did not change" in still.output
+        done = search(tmp_path, addresses, "--range", str(busy), code=0)
+        assert "What runs on 4 switches: 4 ports red 13pkt..38pkt" in done
+        assert "Hosts send 7.71% of their links" in done
+        assert "baseline, mark_auto, c_rtt_7, sonic_azure" in done
+        still = search(tmp_path, addresses, "--over", "10ms", code=1)
+        assert "the counters did not change" in still
         addresses["leaf2"] = "127.0.0.1:9"
-        silent = search(tmp_path, addresses, "--range", str(busy))
-        assert silent.exit_code == 1
-        assert "leaf2" in silent.output and "cannot be reached" in silent.output
+        silent = search(tmp_path, addresses, "--range", str(busy), code=1)
+        assert "leaf2" in silent and "cannot be reached" in silent
 
 
 @pytest.mark.system
@@ -263,7 +259,6 @@ def test_switches_with_classes_that_the_file_does_not_have_are_refused(tmp_path)
     path = tmp_path / "classes.yaml"
     path.write_text("classes: {storage: {priority: 3, dscp: [26]}}\n")
     with switches("red_ect", str(path)) as addresses:
-        done = search(tmp_path, addresses, "--range", str(busy))
-    assert done.exit_code == 1
-    assert "entries differ from those of topology leaf-spine-4" in done.output
-    assert len(done.output.splitlines()) == 1
+        done = search(tmp_path, addresses, "--range", str(busy), code=1)
+    assert "entries differ from those of topology leaf-spine-4" in done
+    assert len(done.splitlines()) == 1

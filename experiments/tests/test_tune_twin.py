@@ -18,13 +18,7 @@ from test_tune import searched
 
 pytestmark = pytest.mark.system
 
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tune"
-
-LONG_FLOWS = TEXTS["long flows"]
-
-
-POISSON = TEXTS["held frames"]
 
 
 def answered(folder: Path, text: str) -> Answer:
@@ -40,7 +34,7 @@ def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory
     least = int(rate) * int(rtt) / 7 / 8 / 10**12
     step = (150 / 1.5) ** (1 / 13)
     low, high = least / step, int(default_threshold(rate, rtt)) * step
-    answer = answered(tmp_path, LONG_FLOWS)
+    answer = answered(tmp_path, TEXTS["long flows"])
     assert answer.recommended == answer.best.name
     found = int(Bytes.parse(answer.best.setting["threshold"]))
     assert low <= found <= high, f"{found} is not from {low:.0f} to {high:.0f}"
@@ -74,7 +68,7 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
     # the link goes to sleep, and for only 4,000 frames per seed.
     holds = [float(Duration.parse(one)) / 1e12 for one in knobs.values("10us", "1ms", 12, log=True)]
     limit = math.sqrt(held_latency_us(holds[6]) * held_latency_us(holds[7]))
-    answer = answered(tmp_path, POISSON.replace("LIMIT", f"{limit:.1f}"))
+    answer = answered(tmp_path, TEXTS["held frames"].replace("LIMIT", f"{limit:.1f}"))
     assert answer.recommended == answer.best.name
     found = float(Duration.parse(answer.best.setting["hold"])) / 1e12
     assert holds[5] <= found <= holds[7]
@@ -86,15 +80,7 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
 @pytest.mark.nightly
 def test_a_search_of_64_runs_comes_within_3_percent_of_the_best_of_the_whole_grid(tmp_path):
     text = (EXAMPLES / "shuffle.yaml").read_text(encoding="utf-8")
-    text = text[: text.index("knobs:")] + (
-        "knobs:\n"
-        "  threshold:\n"
-        "    {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 90KB, log: true, steps: 12}\n"
-        "  buffer: {path: profiles.queue.fabric.buffer, from: 100KB, to: 300KB, steps: 4}\n"
-        "  sleep: {path: roles.host_facing.eee, choices: [off, standard, 12us10, 120us100]}\n"
-        "objectives: {runtime_seconds: least, latency_data_p99_us: least, energy_used_joules: least}\n"
-        "budget: {runs: 64}\nheld_back: [101, 102, 103]\nscan: 0\n"
-    )
+    text = text[: text.index("knobs:")] + TEXTS["a grid of 192 settings"]
     answer = answered(tmp_path, text)
     assert answer.search_runs == 64
     searched = min(math.fsum(one.losses) / 3 for one in answer.tried)

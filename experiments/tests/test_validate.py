@@ -20,25 +20,12 @@ def _flow(number: int, size: int, completion_ps: int | None = 2000, **other: obj
     return {**row, "completion_ps": completion_ps, "ideal_ps": 1000, **other}
 
 
-def _case(**other: object) -> dict[str, Any]:
+def _case(flows: int, marked: int, **slowdowns: float) -> dict[str, Any]:
+    """Returns a case of 2.0 to 2.4 in the twin's mean slowdowns, and 100 to 120 marks."""
     summary = {"mean": 2.0, "p50": 1.5, "p99": 9.0}
-    whole = {
-        "queue_mean_bytes": 1500.0,
-        "queue_max_bytes": 99_000,
-        "marked": 100,
-        "dropped": 0,
-        "retransmissions": 3,
-        "timeouts": 1,
-        "cpu_seconds": 2.4,
-    }
     ours = [summary, {**summary, "mean": 2.4}]
-    one = {"name": "up to 10 kB", "flows": 30, "twin": ours, "ns3": dict(summary)}
-    return {
-        "flows": 30,
-        "classes": [one],
-        "twin": [whole, {**whole, "marked": 120}],
-        "ns3": {**whole, **other},
-    }
+    one = {"name": "up to 10 kB", "flows": flows, "twin": ours, "ns3": {**summary, **slowdowns}}
+    return {"classes": [one], "twin": [{"marked": 100}, {"marked": 120}], "ns3": {"marked": marked}}
 
 
 BANDS = {"dctcp": {"least_flows": 30, "mean": 0.1, "marked": 0.2}, "incast": {"least_flows": 1, "p99": 0.1}}
@@ -96,33 +83,29 @@ def test_a_number_is_far_from_the_nearer_end_of_a_range(ours, theirs, far):
     assert compare.beyond(ours, theirs) == far
 
 
-def test_what_is_within_its_band_of_the_range_is_not_named():
-    case = _case(marked=81)
-    case["classes"][0]["ns3"]["mean"] = 2.6
-    assert compare.outside({"dctcp_45": case}, BANDS) == []
-
-
-def test_what_is_outside_its_band_is_named_with_both_numbers():
-    case = _case(marked=79)
-    case["classes"][0]["ns3"]["mean"] = 2.7
-    assert compare.outside({"dctcp_45": case}, BANDS) == [
-        "dctcp_45, up to 10 kB: mean slowdown 2.00 to 2.40 and 2.70, more than 10% apart",
-        "dctcp_45, packets marked 100.00 to 120.00 and 79.00, more than 20% apart",
-    ]
-
-
-def test_a_class_with_few_flows_is_not_judged():
-    case = _case()
-    case["classes"][0].update(flows=29, ns3={"mean": 9.0, "p50": 9.0, "p99": 9.0})
-    assert compare.outside({"dctcp_45": case}, BANDS) == []
-
-
-def test_only_what_has_a_band_is_judged():
-    case = _case(marked=1)
-    case["classes"][0].update(flows=8, ns3={"mean": 9.0, "p50": 9.0, "p99": 9.9})
-    assert compare.outside({"incast_ecn": case}, BANDS) == []
-    case["classes"][0]["ns3"]["p99"] = 10.1
-    assert len(compare.outside({"incast_ecn": case}, BANDS)) == 1
+@pytest.mark.parametrize(
+    ("name", "case", "told"),
+    [
+        ("dctcp_45", _case(30, 81, mean=2.6), []),
+        (
+            "dctcp_45",
+            _case(30, 79, mean=2.7),
+            [
+                "dctcp_45, up to 10 kB: mean slowdown 2.00 to 2.40 and 2.70, more than 10% apart",
+                "dctcp_45, packets marked 100.00 to 120.00 and 79.00, more than 20% apart",
+            ],
+        ),
+        ("dctcp_45", _case(29, 100, mean=9.0), []),  # a class with few flows
+        ("incast_ecn", _case(8, 1, mean=9.0, p50=9.0, p99=9.9), []),  # only p99 has a band
+        (
+            "incast_ecn",
+            _case(8, 1, p99=10.1),
+            ["incast_ecn, up to 10 kB: p99 slowdown 9.00 to 9.00 and 10.10, more than 10% apart"],
+        ),
+    ],
+)
+def test_what_is_outside_its_band_is_named_with_both_numbers(name, case, told):
+    assert compare.outside({name: case}, BANDS) == told
 
 
 def test_ns3_is_told_what_the_twin_is_told():

@@ -22,7 +22,6 @@ from eeon_tools.tables import Rows
 from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
 
 if TYPE_CHECKING:
-    from eeon_experiments.store import Outcome
     from eeon_experiments.tune.bench import Bench
     from eeon_experiments.tune.files import Tune
     from eeon_experiments.tune.tuning import Answer, Tuning
@@ -168,10 +167,7 @@ def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     def says(text: str) -> None:
         update(description=text, total=max(tuning.expected(), tuning.bench.runs))
 
-    def ended(outcome: Outcome) -> None:
-        update(completed=tuning.bench.runs)
-
-    tuning.says, tuning.bench.ended = says, ended
+    tuning.says, tuning.bench.ended = says, lambda: update(completed=tuning.bench.runs)
     try:
         return tuning.run()
     except KeyboardInterrupt as error:

@@ -64,10 +64,10 @@ class Measure(Strict):
             measured = runs.ratio(number, base, below, **point)
         return None if measured is None else measured.scaled(self.times)
 
-    def given(self) -> dict[str, object]:
-        """Returns what the file says of the number."""
-        said = self.model_fields_set & Measure.model_fields.keys()
-        return {name: getattr(self, name) for name in said}
+
+def _said(given: Measure, of: type[Measure]) -> dict[str, object]:
+    """Returns the keys of a class that the file gives for a part, with their values."""
+    return {name: getattr(given, name) for name in given.model_fields_set & of.model_fields.keys()}
 
 
 def _metric(name: str, numbers: Numbers) -> Metric:
@@ -139,10 +139,8 @@ def panels(shared: Shared, given: Sequence[PanelFile], runs: Runs, numbers: Numb
     """Returns the panels of a figure, with the positions that the experiment has."""
     found = []
     for one in given:
-        said = {name: getattr(shared, name) for name in shared.model_fields_set & Shared.model_fields.keys()}
-        said |= {name: getattr(one, name) for name in one.model_fields_set}
-        whole = one.model_copy(update={**said, "where": {**shared.where, **one.where}})
-        found.append(_panel(whole, runs, numbers))
+        said = {**_said(shared, Shared), **_said(one, PanelFile), "where": {**shared.where, **one.where}}
+        found.append(_panel(one.model_copy(update=said), runs, numbers))
     return found
 
 
@@ -174,7 +172,7 @@ def _panel(one: PanelFile, runs: Runs, numbers: Numbers) -> drawing.Panel:
 
     def number_at(line: Line, at: Axes | str) -> Spread | None:
         given, axes = ({"number": at}, {}) if isinstance(at, str) else ({}, at)
-        measure = Measure().model_copy(update={**one.given(), **line.given(), **given})
+        measure = Measure().model_copy(update={**_said(one, Measure), **_said(line, Measure), **given})
         return measure.at(runs, {**one.where, **line.where, **axes}, numbers)
 
     def series(lines: Mapping[str, Line]) -> list[drawing.Series]:

@@ -30,13 +30,13 @@ Work = Callable[[Iterable[Run]], Generator[Outcome, None, None]]
 
 @dataclass
 class Bench:
-    """Settings by name, and their runs' outcomes. `ended` is called with the outcome of each new run."""
+    """Settings by name, and their runs' outcomes. `ended` is called after each new run."""
 
     tune: Tune
     store: Store
     versions: Versions
     work: Work
-    ended: Callable[[Outcome], None] = lambda outcome: None
+    ended: Callable[[], None] = lambda: None
     parts: dict[str, Sequence[Document]] = field(default_factory=dict)
     cpu_seconds: float = 0.0
     """Processor time of all requested runs, executed now or earlier."""
@@ -103,7 +103,7 @@ class Bench:
                 for outcome in outcomes:
                     self.store.write(outcome)
                     self._keep(outcome, small=small)
-                    self.ended(outcome)
+                    self.ended()
         return {name: self._rows(found) for name, found in points.items()}
 
     def collect(self) -> Results:

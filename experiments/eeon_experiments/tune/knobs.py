@@ -40,6 +40,14 @@ class Knob:
         """Returns whether the knob is active: `setting` has the other knobs' values that `when` requires."""
         return all(name in setting and setting[name] in wanted for name, wanted in self.when.items())
 
+    def added_to(self, settings: Iterable[Setting]) -> Iterator[dict[str, object]]:
+        """Yields each setting with each of the knob's values; once, as it is, if the knob is not active."""
+        for one in settings:
+            values = self.values if self.counts(one) else ()
+            yield from ({**one, self.name: value} for value in values)
+            if not values:
+                yield dict(one)
+
 
 @dataclass(frozen=True)
 class Space:
@@ -64,19 +72,10 @@ class Space:
 
     def all(self) -> Iterator[dict[str, object]]:
         """Yields every setting once, the last knob's value changing fastest."""
-
-        def below(depth: int, chosen: dict[str, object]) -> Iterator[dict[str, object]]:
-            if depth == len(self.knobs):
-                yield chosen
-                return
-            knob = self.knobs[depth]
-            if not knob.counts(chosen):
-                yield from below(depth + 1, chosen)
-                return
-            for value in knob.values:
-                yield from below(depth + 1, {**chosen, knob.name: value})
-
-        yield from below(0, {})
+        found: Iterable[dict[str, object]] = ({},)
+        for knob in self.knobs:
+            found = knob.added_to(found)
+        yield from found
 
     def neighbours(self, setting: Setting) -> Iterator[dict[str, object]]:
         """Yields settings that differ in one knob: by one step if it is ordered, else in any choice."""
@@ -179,20 +178,16 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
         raise ValueError(f"the range is empty: from {low} is not below to {high}")
     if log and not first:
         raise ValueError("log needs a range above zero; raise from, or leave log out")
-    numbers: list[Fraction] = []
-    for step in range(steps):
+    numbers = {first, last}
+    for step in range(1, steps - 1):
         share = step / (steps - 1)
-        if step in (0, steps - 1):
-            number = last if step else first
-        elif log:
-            number = _rounded(float(first) * (float(last) / float(first)) ** share, unit)
+        if log:
+            number = float(first) * (float(last) / float(first)) ** share
         else:
-            number = _rounded(float(first) + (float(last) - float(first)) * share, unit)
-        if not numbers or (first < number <= last and number > numbers[-1]):
-            numbers.append(number)
-    if unit in _KINDS:
-        return tuple(str(unit(number)) for number in numbers)
-    return tuple(map(unit, numbers))
+            number = float(first) + (float(last) - float(first)) * share
+        numbers.add(min(max(_rounded(number, unit), first), last))
+    found = tuple(map(unit, sorted(numbers)))
+    return tuple(map(str, found)) if unit in _KINDS else found
 
 
 def _number(value: object) -> tuple[Fraction, _Unit]:

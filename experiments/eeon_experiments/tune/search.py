@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -50,30 +50,25 @@ class Search:
         )
         self._pruned = library.trial.TrialState.PRUNED
         self._failed = library.trial.TrialState.FAIL
-        self._asked: dict[str, optuna.trial.Trial] = {}
+        self._asked: dict[str, tuple[dict[str, object], optuna.trial.Trial]] = {}
         self._told: dict[str, tuple[list[float] | None, Mapping[str, float]]] = {}
-        self._order: list[dict[str, object]] = []
 
     def ask(self) -> list[dict[str, object]]:
         """Returns the next round of settings not requested before. It is empty when none are left."""
-        found: list[dict[str, object]] = []
-        while len(found) < ROUND and (setting := self._next()) is not None:
-            found.append(setting)
-        self._order += found
-        return found
+        return list(islice(iter(self._next, None), ROUND))
 
     def _next(self) -> dict[str, object] | None:
         for _ in range(0 if self._is_small else _DUPLICATES):
             trial = self._study.ask()
             setting = self._suggested(trial)
             if key(setting) not in self._asked:
-                self._asked[key(setting)] = trial
+                self._asked[key(setting)] = setting, trial
                 return setting
             # Repeating the known result makes the sampler draw elsewhere.
             self._tell(trial, *self._told.get(key(setting), (None, {})))
         nearest = next(self._nearest(), None)
         if nearest is not None:
-            self._asked[key(nearest)] = self._enqueued(nearest)
+            self._asked[key(nearest)] = nearest, self._enqueued(nearest)
         return nearest
 
     def _suggested(self, trial: optuna.trial.Trial) -> dict[str, object]:
@@ -103,7 +98,7 @@ class Search:
     def _nearest(self) -> Iterator[dict[str, object]]:
         """Yields new settings: neighbours of the best setting, then of the next best and so on, then all of
         the space; of a small space only the latter, in order."""
-        known = [setting for setting in self._order if self._loss(setting) < math.inf]
+        known = [setting for setting, _ in self._asked.values() if self._loss(setting) < math.inf]
         best_first = [] if self._is_small else sorted(known, key=self._loss)
         near = (one for setting in best_first for one in self._space.neighbours(setting))
         yield from (one for one in chain(near, self._space.all()) if key(one) not in self._asked)
@@ -124,7 +119,7 @@ class Search:
             return False
         self._early.tell(trial, state=self._pruned)
         self._told[key(setting)] = (None, {})
-        self._study.tell(self._asked[key(setting)], state=self._pruned)
+        self._study.tell(self._asked[key(setting)][1], state=self._pruned)
         return True
 
     def tell(
@@ -133,7 +128,7 @@ class Search:
         """Records the result of a setting. Without losses, the setting is impossible or was dropped early."""
         known = None if losses is None or not all(map(math.isfinite, losses)) else list(losses)
         self._told[key(setting)] = (known, dict(broken))
-        self._tell(self._asked[key(setting)], known, broken)
+        self._tell(self._asked[key(setting)][1], known, broken)
 
     def _tell(
         self, trial: optuna.trial.Trial, losses: list[float] | None, broken: Mapping[str, float]

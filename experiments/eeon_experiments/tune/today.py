@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log, log1p
 from pathlib import Path
 
 from eeon_control import port_settings
@@ -191,7 +190,7 @@ def _mean_packet(aqm: port_settings.RedSettings, rate: DataRate) -> dict[str, ob
         return {"mean_packet": str(aqm.mean_packet), "by_size": True}
     if aqm.half_life_ps is None:
         return {}
-    packets = log(2) / -log1p(-(2.0**-aqm.average_shift))
+    packets = math.log(2) / -math.log1p(-(2.0**-aqm.average_shift))
     return {"mean_packet": str(Bytes(round(aqm.half_life_ps * int(rate) / Fraction(packets) / 8 / 10**12)))}
 
 

@@ -14,7 +14,7 @@ from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from pydantic import BeforeValidator, Field
 
-from eeon_experiments.workloads.base import Application, Broken
+from eeon_experiments.workloads.base import Broken
 from eeon_experiments.workloads.flows import Flows
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
@@ -24,21 +24,6 @@ from eeon_experiments.workloads.transfers import Coflows, Incast, Poisson, Rpc
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import ApplicationSpec
-
-__all__ = [
-    "AnyApplication",
-    "Application",
-    "Coflows",
-    "Flows",
-    "Incast",
-    "JobMix",
-    "MapReduce",
-    "Phases",
-    "Poisson",
-    "Rpc",
-    "ScatterGather",
-    "Workload",
-]
 
 AnyApplication = Annotated[
     MapReduce | JobMix | Coflows | Flows | Incast | Rpc | ScatterGather | Phases | Poisson,

@@ -24,6 +24,7 @@ from eeon_experiments.quantities import (
     none_for,
 )
 from eeon_experiments.workloads.base import Application, Broken, Count, CountOrNone, Number, unknown_hosts
+from eeon_experiments.workloads.queries import racks
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import CostSpec, LocalitySpec
@@ -103,9 +104,7 @@ class Locality(Strict):
     def engine(self, topology: Topology) -> LocalitySpec:
         if self.read == "drawn":
             return {"replicas": self.replicas}
-        leaves = dict.fromkeys(host.leaf for host in topology.hosts.values())
-        racks = [[name for name, host in topology.hosts.items() if host.leaf == leaf] for leaf in leaves]
-        return {"replicas": self.replicas, "racks": racks}
+        return {"replicas": self.replicas, "racks": [*racks(topology).values()]}
 
 
 class Cluster(Application):
