@@ -188,9 +188,8 @@ class Supervisor:
             if wanted.made_otherwise:
                 say(logging.WARNING, "other_entries", reason=wanted.made_otherwise)
             await self._adapt(before, wanted)
-            self._loaded = (
-                found  # not before: a link that finds its own switch moved is stopped in the middle
-            )
+            # Not before: a link that finds its own switch moved is stopped in the middle.
+            self._loaded = found
 
     async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:
         """Adapts links to the revision's switches: starts new ones, ends those of gone or moved switches."""
