@@ -163,7 +163,7 @@ def lab():
 
 
 def test_a_stream_beyond_the_link_is_marked_where_it_is_capable_and_loses_the_rest(lab):
-    quiet = run(lab, "h1 udp h3 --rate 1Mbps --count 50 --tos 2")
+    quiet = run(lab, "h1 udp h3 --rate 1Mbps --count 50 --tos 0b10")
     assert quiet[0]["tos"] == {"0x02": 50}
     capable, other = run(lab, "h1 udp h3 --rate 8Mbps --tos 2 & h2 udp h3 --rate 4Mbps")
     assert capable["sent"] == 1000 and other["sent"] == 500
