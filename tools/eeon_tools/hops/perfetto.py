@@ -29,6 +29,7 @@ _Tracks = dict[Place, int]
 
 
 def write(recording: Recording, path: Path) -> None:
+    """Writes the file."""
     with replacing(path) as scratch, scratch.open("wb") as file:
         for packet in _packets(recording):
             # A trace is a repeated field of packets: serialised parts can be concatenated.
