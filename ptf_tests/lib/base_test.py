@@ -452,31 +452,26 @@ class FabricTest(SwitchTest):
 class MarkingTest(FabricTest):
     """Bursts to port 2, and which packets of them leave marked."""
 
-    def marks(self, frames: Sequence[bytes]) -> list[bool]:
-        """Returns which of a burst left with CE. All must arrive, in order and otherwise unchanged."""
+    def marks(self, frames: Sequence[bytes]) -> list[int]:
+        """Returns the numbers, from 0, of a burst's frames that left with CE. All must arrive, in order and
+        otherwise unchanged."""
         left = self.burst(2, frames)
-        marked = [departure.ecn == Ecn.CE for departure in left]
         self.assertEqual(len(left), len(frames), "every packet must be received")
-        expected = [
-            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
-            for frame, mark in zip(frames, marked, strict=True)
-        ]
+        marked = [n for n, departure in enumerate(left) if departure.ecn == Ecn.CE]
+        ecns = [Ecn.CE if n in marked else None for n in range(len(frames))]
+        expected = [packets.forwarded(frame, 2, ecn=ecn) for frame, ecn in zip(frames, ecns, strict=True)]
         self.assert_frames(left, expected)
         return marked
 
     def threshold_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: range) -> None:
-        """Sets `mark_threshold` at port 2, and checks which data frames of a burst, numbered from 0, are
-        marked, and that they are counted."""
+        """Sets `mark_threshold` at port 2, and checks which data frames of a burst are marked, and that they
+        are counted."""
         self.mark_threshold(2, **settings)
-        self.assert_marks(frames, marked)
+        self.assertEqual(self.marks(frames), [*marked])
         counted = Counter(Verdict.MARKED if n in marked else Verdict.FORWARDED for n in range(len(frames)))
         self.assert_data(2, counted)
 
     def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: range) -> None:
         """Sets RED at port 2 and checks which packets of a burst are marked."""
         self.red(2, **settings)
-        self.assert_marks(frames, marked)
-
-    def assert_marks(self, frames: Sequence[bytes], marked: range) -> None:
-        """Checks which frames of a burst, numbered from 0, are marked."""
-        self.assertEqual([n for n, mark in enumerate(self.marks(frames)) if mark], [*marked])
+        self.assertEqual(self.marks(frames), [*marked])

@@ -208,8 +208,8 @@ class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(MarkingTest):
         for name, dscp in TRAFFIC_CLASSES.items():
             for ipv6 in (False, True):
                 with self.subTest(traffic_class=name, ipv6=ipv6):
-                    marks = self.marks(ect(CUT_OFF + 5, dscp=dscp, ipv6=ipv6))
-                    self.assertEqual(marks, [False] * 80 + [True] * 5)
+                    frames = ect(CUT_OFF + 5, dscp=dscp, ipv6=ipv6)
+                    self.assertEqual(self.marks(frames), [*range(80, 85)])
 
 
 # --- OpenConfig DP-1.12: oversubscription ------------------------------------------------------------------
