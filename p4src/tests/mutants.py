@@ -196,9 +196,7 @@ def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mut
         if not any(text in one.name or text in one.rule for one in mutants):
             kind = "quick mutant" if quick else "mutant"
             raise MutantError(f"no {kind} has {text} in its name or rule; {LIST.name} lists them")
-    if texts:
-        mutants = [m for m in mutants if any(text in m.name or text in m.rule for text in texts)]
-    return mutants
+    return [m for m in mutants if not texts or any(text in m.name or text in m.rule for text in texts)]
 
 
 def main() -> int:

@@ -79,9 +79,7 @@ class BufferTailDropsAreCountedByClass(_Buffer):
 
     def runTest(self) -> None:
         self.buffer_limit(2, SIZE)
-        self.burst(
-            2, frames(1) + [packets.of_class(packet_class, 2) for packet_class in packets.BUILDERS] * 3
-        )
+        self.burst(2, frames(1) + [build(2) for build in packets.BUILDERS.values()] * 3)
         counted = {(packet_class, Verdict.TAIL_DROPPED): 3 for packet_class in packets.BUILDERS}
         counted[PacketClass.DATA, Verdict.FORWARDED] = 1
         self.assertEqual(self.verdicts(2), counted)
