@@ -55,8 +55,7 @@ def test_pcapng_follows_a_packet_over_links_with_reasons(recorded, tmp_path):
         packets = list(reader)
         interfaces = reader.interfaces
     assert len(packets) == count == sum(1 for _ in recording.visits())
-    ports = recording.ports
-    assert len(interfaces) == len(ports)
+    assert len(interfaces) == len(recording.ports)
     # Data frames as sent by the sender's NIC and each switch: headers only, with the original length.
     assert {len(data) for data, _ in packets} <= set(range(40, pcapng.SNAP_BYTES + 1))
     assert max(meta.wirelen for _, meta in packets) == 1514

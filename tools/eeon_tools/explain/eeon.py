@@ -245,9 +245,9 @@ def _no_route(facts: _Facts) -> str:
 def _why_marked(facts: _Facts) -> str:
     match facts.aqm():
         case RedSettings() as red:
-            return f"{_red(facts, red)}; it is {_ecn(facts)}"
+            return f"{_red(facts, red)}; it is {_ECN[facts.meta('ecn')]}"
         case CodelSettings() as codel:
-            return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
+            return f"{_codel(facts, codel)}, and a signal was due; it is {_ECN[facts.meta('ecn')]}"
         case MarkThresholdSettings(at_dequeue=True):
             left = values.size(facts.left_behind())
             return f"{left} left behind it > {_threshold(facts, ' at departure')}"
@@ -303,12 +303,7 @@ def _spared(facts: _Facts) -> str:
 def _why_not_marked(facts: _Facts, aqm: RedSettings | CodelSettings) -> str:
     if not aqm.ecn:
         return f"the AQM of this {'queue' if facts.meta('aqm_of_queue') else 'port'} does not mark"
-    return f"it is {_ecn(facts)}, so it cannot be marked"
-
-
-def _ecn(facts: _Facts) -> str:
-    ecn = facts.meta("ecn")
-    return _ECN[ecn] if ecn < len(_ECN) else str(ecn)
+    return f"it is {_ECN[facts.meta('ecn')]}, so it cannot be marked"
 
 
 def _sojourn(facts: _Facts) -> int:
