@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import grpc
 from finsy.proto import p4i
 from thriftpy2.thrift import TException
 
@@ -79,7 +78,7 @@ class Bmv2:
         if info is not None:
             try:
                 self._p4runtime = P4RuntimeClient(f"unix:{folder}/p4runtime", info, program.read_bytes())
-            except (Failed, TimeoutError, grpc.FutureTimeoutError) as error:
+            except (Failed, TimeoutError) as error:
                 self._process.kill()
                 raise self._ended(str(error)) from error
 

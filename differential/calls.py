@@ -36,7 +36,6 @@ class Calls:
     def __init__(self, choices: Choices, make: Callable[[Call], object]) -> None:
         self._choices, self._rng, self._make = choices, choices.rng, make
         self._program, self._subject = choices.program, choices.subject
-        self._defaults, self._registers = dict(self._subject.defaults), dict(self._subject.registers)
         # Handles, by table or action profile; of a group with its members.
         self._entries = defaultdict[str, list[int]](list)
         self._members = defaultdict[str, list[int]](list)
@@ -52,7 +51,7 @@ class Calls:
         """Makes the calls after the start of the switches."""
         rng = self._rng
         for table in self._program.tables:
-            if table.name in self._defaults:
+            if table.name in self._subject.defaults:
                 self._set_default(table)
         profiles = {table.profile for table in self._program.tables if table.profile}
         for profile in sorted(profiles):
@@ -97,7 +96,7 @@ class Calls:
         for name, size, width in self._program.registers:
             if width > 64 or name in subject.times + subject.only_read:
                 continue
-            values = self._registers.get(name, ())
+            values = subject.registers.get(name, ())
             for _ in range(rng.randint(0, 6)):
                 usual = values and rng.random() < 0.8
                 value = rng.choice(values) if usual else self._choices.number(width)
@@ -177,8 +176,8 @@ class Calls:
 
     def _set_default(self, table: Table) -> None:
         name, data = self._action(table.actions)
-        if table.name in self._defaults and self._rng.random() < 0.9:
-            name, data = self._defaults[table.name], []
+        if table.name in self._subject.defaults and self._rng.random() < 0.9:
+            name, data = self._subject.defaults[table.name], []
         self._call("bm_mt_set_default_action", table.name, name, data)
 
     # ---- action profiles

@@ -87,7 +87,11 @@ class Bench:
             self.info = text_format.Parse(self.subject.p4info.read_text(encoding="utf-8"), p4i.P4Info())
             self.reads = whole_state(self.program, self.info)
         self.engine = Engine(self.engine_json or self.subject.path.read_bytes(), self.info)
-        self.bmv2 = Bmv2(self.subject.path, self.info)
+        try:
+            self.bmv2 = Bmv2(self.subject.path, self.info)
+        except BaseException:
+            self.engine.close()
+            raise
 
     def close(self) -> None:
         """Ends both switches."""

@@ -26,7 +26,6 @@ class Entities:
     def __init__(self, choices: Choices, info: p4i.P4Info) -> None:
         self._choices, self._rng = choices, choices.rng
         self._info, self._subject = info, choices.subject
-        self._defaults = dict(choices.subject.defaults)
         self._schema = read(info)
         self._targets = {
             table.name: [(target, width) for _, target, width in table.keys]
@@ -82,7 +81,7 @@ class Entities:
 
     def _default(self, table: p4i.Table) -> p4r.Entity:
         entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
-        usual = self._defaults.get(table.preamble.name)
+        usual = self._subject.defaults.get(table.preamble.name)
         if usual is not None and self._rng.random() < 0.9:
             entry.action.action.action_id = self._schema.tables[entry.table_id].actions_by_name[usual].id
         elif self._rng.random() < 0.8:

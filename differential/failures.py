@@ -1,6 +1,7 @@
 """Cases on which the two switches differ: written as small files, minimised, and run again."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,18 +17,16 @@ RUNS_AT_MOST = 60
 
 def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
     """Returns the difference that these steps cause, from the start of both switches, or None."""
-    bench = Bench(subject)
     try:
-        for step in steps:
-            if isinstance(step, Call):
-                bench.control(step)
-            else:
-                bench.packet(*step)
-        bench.settle(Random(0))
+        with closing(Bench(subject)) as bench:
+            for step in steps:
+                if isinstance(step, Call):
+                    bench.control(step)
+                else:
+                    bench.packet(*step)
+            bench.settle(Random(0))
     except Difference as difference:
         return difference
-    finally:
-        bench.close()
     return None
 
 

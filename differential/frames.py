@@ -104,13 +104,13 @@ class Subject:
     rule: Rule = lambda rng, walk: None
     limit: Limit = lambda data: data
     mask: Mask = lambda data: data
-    values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
+    values: dict[Field, tuple[int, ...]] = field(default_factory=dict)
     """Values that fields of frames usually have."""
-    parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    parameters: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Values of action parameters, by `action.parameter` or `parameter`."""
-    registers: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    registers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Values that cells are usually set to."""
-    defaults: tuple[tuple[str, str], ...] = ()
+    defaults: dict[str, str] = field(default_factory=dict)
     """Tables and the actions, without parameters, that are usually their defaults."""
     times: tuple[str, ...] = ()
     """Registers with times of the real clock: neither written nor compared."""
@@ -150,7 +150,7 @@ class Choices:
 
     def argument(self, action: str, name: str, width: int) -> int:
         """Returns a value for a parameter of an action, which is named without its control."""
-        parameters = dict(self.subject.parameters)
+        parameters = self.subject.parameters
         pool = parameters.get(f"{action}.{name}") or parameters.get(name)
         return self.rng.choice(pool) & ((1 << width) - 1) if pool else self._value(width)
 
@@ -186,7 +186,6 @@ class Frames:
     def __init__(self, choices: Choices) -> None:
         self._choices, self._rng = choices, choices.rng
         self._program, self._subject = choices.program, choices.subject
-        self._pools = dict(choices.subject.values)
 
     def frame(self) -> tuple[int, bytes]:
         """Returns a port and a frame. Adds the fields of the walk to those seen."""
@@ -250,7 +249,7 @@ class Frames:
         walk.layers.append(Layer(name, fields))
 
     def _value(self, field: Field, width: int) -> int:
-        pool = self._pools.get(field)
+        pool = self._subject.values.get(field)
         if pool and self._rng.random() < 0.85:
             return self._rng.choice(pool) & ((1 << width) - 1)
         return self._choices.number(width)

@@ -24,9 +24,12 @@ class P4RuntimeClient:
     """A connection, primary until it is closed."""
 
     def __init__(self, address: str, info: p4i.P4Info, program: bytes) -> None:
-        """Becomes primary, and sets the pipeline. Raises `Failed`, or `grpc.FutureTimeoutError`."""
+        """Becomes primary, and sets the pipeline. Raises `Failed`, or TimeoutError."""
         self._session = Session(address, timeout_s=TIMEOUT_SECONDS, stream_timeout_s=None)
-        grpc.channel_ready_future(self._session.channel).result(TIMEOUT_SECONDS)
+        try:
+            grpc.channel_ready_future(self._session.channel).result(TIMEOUT_SECONDS)
+        except grpc.FutureTimeoutError:
+            raise TimeoutError(f"{address}: no connection within {TIMEOUT_SECONDS:g} s") from None
         self._session.arbitrate()
         self._session.push(COMMIT, p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=program))
         self.close = self._session.close

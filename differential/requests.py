@@ -79,7 +79,7 @@ class Requests(Entities):
             if profile.with_selector:
                 self._write([self._group(profile) for _ in range(rng.randint(1, 4))])
         for table in self._tables:
-            if table.preamble.name in self._defaults:
+            if table.preamble.name in self._subject.defaults:
                 self._write([(MODIFY, self._default(table))])
             if table.match_fields:
                 count = min(rng.choice((1, 3, 8, 8, self._subject.entries_at_most)), self._room(table))

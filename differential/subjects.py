@@ -182,74 +182,74 @@ EEON = Subject(
     ports=(0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT),
     rule=_agreeing_ip("ipv4_options"),
     entries_at_most=24,
-    defaults=(("eeon_ingress.admit.l3_admit", "eeon_ingress.admit.admit_to_l3"),),
-    values=(
-        (("ethernet", "dst_addr"), STATIONS),
-        (("ipv4", "src_addr"), IPV4[:7]),
-        (("ipv6", "src_addr"), IPV6),
-        (("ipv4", "dst_addr"), IPV4),
-        (("ipv6", "dst_addr"), IPV6),
-        (("ipv4", "dscp"), (0, 0, 26, 46)),
-        (("ipv6", "dscp"), (0, 0, 26, 46)),
-        (("ipv4", "ttl"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
-        (("ipv6", "hop_limit"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
-        (("packet_out", "egress_port"), (0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT, DROP_PORT)),
-        (("ipv4", "fragment_offset"), (0, 0, 0, 0, 1, 0x1FFF)),
-        (("ipv4", "more_fragments"), (0, 0, 0, 1)),
-        (("tcp", "syn"), (0, 0, 0, 0, 1)),
-        (("tcp", "fin"), (0, 0, 0, 0, 1)),
-        (("tcp", "rst"), (0, 0, 0, 0, 1)),
-    ),
-    parameters=(
-        ("forward.port", (0, 1, 2, 3, 6, 0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT - 1, CPU_PORT, DROP_PORT)),
-        ("threshold_bytes", DEPTHS),
-        ("l4s_threshold_bytes", DEPTHS),
-        ("buffer_bytes", (*DEPTHS, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF)),
-        ("min_threshold", (0, 1, 2, *DEPTHS)),
-        ("max_threshold", (0, 1, 2, *DEPTHS)),
+    defaults={"eeon_ingress.admit.l3_admit": "eeon_ingress.admit.admit_to_l3"},
+    values={
+        ("ethernet", "dst_addr"): STATIONS,
+        ("ipv4", "src_addr"): IPV4[:7],
+        ("ipv6", "src_addr"): IPV6,
+        ("ipv4", "dst_addr"): IPV4,
+        ("ipv6", "dst_addr"): IPV6,
+        ("ipv4", "dscp"): (0, 0, 26, 46),
+        ("ipv6", "dscp"): (0, 0, 26, 46),
+        ("ipv4", "ttl"): (0, 1, 2, 3, 64, 64, 64, 64, 255, 255),
+        ("ipv6", "hop_limit"): (0, 1, 2, 3, 64, 64, 64, 64, 255, 255),
+        ("packet_out", "egress_port"): (0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT, DROP_PORT),
+        ("ipv4", "fragment_offset"): (0, 0, 0, 0, 1, 0x1FFF),
+        ("ipv4", "more_fragments"): (0, 0, 0, 1),
+        ("tcp", "syn"): (0, 0, 0, 0, 1),
+        ("tcp", "fin"): (0, 0, 0, 0, 1),
+        ("tcp", "rst"): (0, 0, 0, 0, 1),
+    },
+    parameters={
+        "forward.port": (0, 1, 2, 3, 6, 0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT - 1, CPU_PORT, DROP_PORT),
+        "threshold_bytes": DEPTHS,
+        "l4s_threshold_bytes": DEPTHS,
+        "buffer_bytes": (*DEPTHS, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF),
+        "min_threshold": (0, 1, 2, *DEPTHS),
+        "max_threshold": (0, 1, 2, *DEPTHS),
         # Nothing is marked between the thresholds, and everything above: no random number decides.
-        ("probability_slope", (0,)),
-        ("average_shift", (0, 1, 4, 9, 47, 48, 63, 64, 255)),
+        "probability_slope": (0,),
+        "average_shift": (0, 1, 4, 9, 47, 48, 63, 64, 255),
         # The idle time of a port depends on the real clock.
-        ("idle_halvings", (0,)),
-        ("mean_bytes", (0, 1, 256, 1500, 0xFFFF)),
+        "idle_halvings": (0,),
+        "mean_bytes": (0, 1, 256, 1500, 0xFFFF),
         # Gates open at once: a packet-out is two bytes longer before it recirculates than after.
-        ("sleep_ticks", (0,)),
-        ("wake_ticks", (0,)),
+        "sleep_ticks": (0,),
+        "wake_ticks": (0,),
         # Asleep immediately, or never.
-        ("stall_ticks", (0, 1 << 39)),
-        ("hold_ticks", (0,)),
-        ("trigger_packets", (0, 1, 2)),
-        ("trigger_bytes", (0, 60, 1500)),
-        ("ticks_per_byte_q24", (0,)),
-        ("overhead_bytes", (0, 24, 0xFFFF)),
+        "stall_ticks": (0, 1 << 39),
+        "hold_ticks": (0,),
+        "trigger_packets": (0, 1, 2),
+        "trigger_bytes": (0, 60, 1500),
+        "ticks_per_byte_q24": (0,),
+        "overhead_bytes": (0, 24, 0xFFFF),
         # CoDel's target is always exceeded, or never; no interval ends during the run: no signals.
-        ("target_ticks", (0, 0, 0xFFFFFFFF)),
-        ("interval_ticks", (0xFFFFFFFF,)),
-        ("mtu_bytes", DEPTHS),
+        "target_ticks": (0, 0, 0xFFFFFFFF),
+        "interval_ticks": (0xFFFFFFFF,),
+        "mtu_bytes": DEPTHS,
         # Pauses end immediately, and none is sent again; QCN draws between equal limits.
-        ("quantum_ticks_q16", (0,)),
-        ("loop_ticks", (0,)),
-        ("pause_refresh_ticks", (1 << 39,)),
-        ("jitter_q16", (0,)),
-        ("buffer_packets", (0, 1, 2, 100, 0xFFFFFFFF, 0xFFFFFFFF)),
-        ("set_priority.priority", (0, 0, 0, 0, 0, 0, 0, 1, 7)),
-    ),
-    registers=(
-        ("occupancy_bytes", (*DEPTHS, 0xFFFFFFFF)),
-        ("occupancy_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("red_average", tuple(depth << RED_DEPTH_BITS for depth in DEPTHS)),
-        ("eee_state", (0, 0, 1, 2)),
-        ("queue_bytes", (*DEPTHS, 0xFFFFFFFF)),
-        ("queue_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("raised_bytes", (*DEPTHS, 0xFFFFFFFF)),
-        ("raised_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("outside_bytes", (*DEPTHS, 0xFFFFFFFF)),
-        ("codel_count", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("codel_last_count", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("ticket_next", (0, 1, 5, 0xFFFFFFFF)),
-        ("ticket_serving", (0, 1, 5, 0xFFFFFFFF)),
-    ),
+        "quantum_ticks_q16": (0,),
+        "loop_ticks": (0,),
+        "pause_refresh_ticks": (1 << 39,),
+        "jitter_q16": (0,),
+        "buffer_packets": (0, 1, 2, 100, 0xFFFFFFFF, 0xFFFFFFFF),
+        "set_priority.priority": (0, 0, 0, 0, 0, 0, 0, 1, 7),
+    },
+    registers={
+        "occupancy_bytes": (*DEPTHS, 0xFFFFFFFF),
+        "occupancy_packets": (0, 1, 2, 100, 0xFFFFFFFF),
+        "red_average": tuple(depth << RED_DEPTH_BITS for depth in DEPTHS),
+        "eee_state": (0, 0, 1, 2),
+        "queue_bytes": (*DEPTHS, 0xFFFFFFFF),
+        "queue_packets": (0, 1, 2, 100, 0xFFFFFFFF),
+        "raised_bytes": (*DEPTHS, 0xFFFFFFFF),
+        "raised_packets": (0, 1, 2, 100, 0xFFFFFFFF),
+        "outside_bytes": (*DEPTHS, 0xFFFFFFFF),
+        "codel_count": (0, 1, 2, 100, 0xFFFFFFFF),
+        "codel_last_count": (0, 1, 2, 100, 0xFFFFFFFF),
+        "ticket_next": (0, 1, 5, 0xFFFFFFFF),
+        "ticket_serving": (0, 1, 5, 0xFFFFFFFF),
+    },
     times=(
         *("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
         *("codel_first_above", "codel_drop_next", "class_gate_open_at", "pause_sent_at"),
@@ -258,24 +258,24 @@ EEON = Subject(
     only_read=("codel_state",),
 )
 
-_GATES = {"sleep_ticks": (0, 1, 50), "wake_ticks": (0, 1, 30), "hold_ticks": (0, 0, 20, 100)}
-
 EEON_HELD = replace(
     EEON,
     name="eeon, held",
     share=8,
     ports=(0, 1, 2, 3, 6, CPU_PORT - 1),
-    parameters=tuple((name, _GATES.get(name, values)) for name, values in EEON.parameters),
+    parameters=EEON.parameters
+    | {"sleep_ticks": (0, 1, 50), "wake_ticks": (0, 1, 30), "hold_ticks": (0, 0, 20, 100)},
 )
-
 
 ONES_200 = sum(1 << 8 * byte for byte in range(25))
 """A one in each byte of 200 bits."""
 
 
-def _construct(name: str, **settings: object) -> Subject:
+def _construct(name: str, request: dict[str, tuple[int, ...]] | None = None, **settings: object) -> Subject:
+    """Returns the program of a construct; `request` has the usual values of the fields of this header."""
+    values = {("request", field): numbers for field, numbers in (request or {}).items()}
     # The settings are fields of Subject; the callers below pass the right types.
-    return Subject(name=name, path=CONSTRUCTS / f"{name}.json", **settings)  # type: ignore[arg-type]
+    return Subject(name, CONSTRUCTS / f"{name}.json", values=values, **settings)  # type: ignore[arg-type]
 
 
 def _bm(name: str, **settings: object) -> Subject:
@@ -286,45 +286,30 @@ def _bm(name: str, **settings: object) -> Subject:
 LENGTHS = (0, 1, 5, 6, 7, 8, 9, 20, 40, 100, 1000, 0xFFFF)
 
 OPERATIONS: tuple[Subject, ...] = (
-    _construct("assertions", least_bytes=2, values=((("request", "b"), (0, 1, 2, 0xFE, 0xFF)),)),
+    _construct("assertions", {"b": (0, 1, 2, 0xFE, 0xFF)}, least_bytes=2),
     _construct(
         "clone",
+        {"op": (0, 1, 2, 3, 4, 5), "drop": (0, 0, 0, 1, 2), "session": (1, 2, 3, 4, 5, 6)},
         least_bytes=4,
         has_replication=True,
-        values=(
-            (("request", "op"), (0, 1, 2, 3, 4, 5)),
-            (("request", "drop"), (0, 0, 0, 1, 2)),
-            (("request", "session"), (1, 2, 3, 4, 5, 6)),
-        ),
     ),
     _construct(
         "multicast",
+        {"group": (0, 1, 2, 3, 7, 9), "skip": (0, 1, 2, 3, 7, 8)},
         least_bytes=3,
         has_replication=True,
-        values=((("request", "group"), (0, 1, 2, 3, 7, 9)), (("request", "skip"), (0, 1, 2, 3, 7, 8))),
     ),
     _construct(
-        "recirculate",
-        least_bytes=2,
-        limit=_few_rounds,
-        values=((("request", "times"), (0, 1, 2, 3, 10, 59)), (("request", "drop"), (0, 0, 0, 1))),
+        "recirculate", {"times": (0, 1, 2, 3, 10, 59), "drop": (0, 0, 0, 1)}, least_bytes=2, limit=_few_rounds
     ),
     _construct(
-        "resubmit",
-        least_bytes=2,
-        limit=_few_rounds,
-        values=((("request", "times"), (0, 1, 2, 3, 10, 59)), (("request", "drop"), (0, 1, 2))),
+        "resubmit", {"times": (0, 1, 2, 3, 10, 59), "drop": (0, 1, 2)}, least_bytes=2, limit=_few_rounds
     ),
     _construct(
         "truncate",
+        {"where": (0, 1, 2, 3, 4), "then": (0, 1, 2, 3, 4, 5, 6), "length": LENGTHS, "second": LENGTHS},
         least_bytes=6,
         has_replication=True,
-        values=(
-            (("request", "where"), (0, 1, 2, 3, 4)),
-            (("request", "then"), (0, 1, 2, 3, 4, 5, 6)),
-            (("request", "length"), LENGTHS),
-            (("request", "second"), LENGTHS),
-        ),
     ),
 )
 
@@ -338,10 +323,10 @@ OVER_P4RUNTIME: tuple[Subject, ...] = (
         p4info=_TEST_PROGRAMS / "everything.p4info.txtpb",
         share=2,
         ports=(0, 1, 2, 3, 7, CPU_PORT),
-        values=(
-            (("key", "value"), (0, 1, 2, 3, 0xCAFE0001, 0xCAFE0002, 0x0A000001, 0x0A010001)),
-            (("ethernet", "type"), (0, 0x0800, 0x1234)),
-        ),
+        values={
+            ("key", "value"): (0, 1, 2, 3, 0xCAFE0001, 0xCAFE0002, 0x0A000001, 0x0A010001),
+            ("ethernet", "type"): (0, 0x0800, 0x1234),
+        },
         least_bytes=20,
         times=("EverythingIngress.wide_cells",),
     ),
@@ -357,18 +342,18 @@ SUBJECTS: tuple[Subject, ...] = (
         share=3,
         limit=_probe_frame,
         mask=_probe_output,
-        values=(
-            (("request", "op"), (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 17, 18, 19, 20)),
-            (("request", "count"), (0, 1, 2, 3, 5, 20, 99, 255)),
-            (("request", "port"), (0, 1, 2, 3, 4, 5, 6, 7, 300, CPU_PORT, DROP_PORT, 512)),
-            (("request", "argument"), (0, 1, 2, 3, 4, 5, 9, 16, 40, 52, 53, 62, 63, 70, 100)),
-            (("request", "priority"), (0, 0, 0, 0, 0, 0, 0, 1, 8)),
-        ),
+        values={
+            ("request", "op"): (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 17, 18, 19, 20),
+            ("request", "count"): (0, 1, 2, 3, 5, 20, 99, 255),
+            ("request", "port"): (0, 1, 2, 3, 4, 5, 6, 7, 300, CPU_PORT, DROP_PORT, 512),
+            ("request", "argument"): (0, 1, 2, 3, 4, 5, 9, 16, 40, 52, 53, 62, 63, 70, 100),
+            ("request", "priority"): (0, 0, 0, 0, 0, 0, 0, 1, 8),
+        },
         times=("gate",),
         has_replication=True,
     ),
     *OPERATIONS,
-    _construct("action_selector", least_bytes=5, values=((("request", "key"), (0, 1, 2, 3, 4)),), share=2),
+    _construct("action_selector", {"key": (0, 1, 2, 3, 4)}, least_bytes=5, share=2),
     _construct("arithmetic", least_bytes=3),
     _construct("checksums", least_bytes=4, rule=_checked),
     _construct("control_flow", least_bytes=2),
@@ -381,38 +366,25 @@ SUBJECTS: tuple[Subject, ...] = (
     _construct("parser_errors"),
     _construct(
         "table_kinds",
+        {"a": (0x1200, 0x1234, 0x1235, 0x12FF, 0x1134, 0, 1, 0xFFFF), "b": tuple(range(11))},
         least_bytes=3,
         share=2,
-        values=(
-            (("request", "a"), (0x1200, 0x1234, 0x1235, 0x12FF, 0x1134, 0, 1, 0xFFFF)),
-            (("request", "b"), tuple(range(11))),
-        ),
     ),
-    _construct(
-        "value_set",
-        values=(
-            (("request", "a"), (0, 1, 0xFFF, 0x123)),
-            (("request", "b"), (0, 1, 15)),
-            (("request", "c"), (0, 1, 0x1234)),
-        ),
-    ),
+    _construct("value_set", {"a": (0, 1, 0xFFF, 0x123), "b": (0, 1, 15), "c": (0, 1, 0x1234)}),
     _construct("varbit", least_bytes=3, rule=_varbit_lengths, limit=_varbit_assigned, mask=_varbit_output),
     _construct("wide_arithmetic", least_bytes=82, limit=_four_wide_cells),
     _construct(
         "wide_keys",
+        {
+            "a": (0x11 * ONES_200, 0x11 << 192, 0x11 << 192 | 1, 0x22 << 192, 0, 1, (1 << 200) - 1),
+            "b": (0, 1, 1 << 135, (1 << 136) - 1),
+        },
         least_bytes=42,
-        values=(
-            (
-                ("request", "a"),
-                (0x11 * ONES_200, 0x11 << 192, 0x11 << 192 | 1, 0x22 << 192, 0, 1, (1 << 200) - 1),
-            ),
-            (("request", "b"), (0, 1, 1 << 135, (1 << 136) - 1)),
-        ),
     ),
     _bm("headers", rule=_agreeing_ip("options")),
     _bm(
         "shared_profile",
-        values=((("ethernet", "dst"), (0, 1, 2, 3, 4, 5)),),
+        values={("ethernet", "dst"): (0, 1, 2, 3, 4, 5)},
         tables_left_out=("ingress.first",),
         least_bytes=14,
     ),
@@ -420,10 +392,10 @@ SUBJECTS: tuple[Subject, ...] = (
         "tables",
         least_bytes=14,
         share=2,
-        values=(
-            (("ethernet", "type"), (0x0001, 0x0100, 0x0101, 0x01FF, 0x0200, 0x02FF, 0x0800)),
-            (("ethernet", "dst"), (0, 1, 2, 0x0A0000000001, 0x0A0000000002, 0x0A0000FF0001, 0xFFFFFFFFFFFF)),
-            (("ethernet", "src"), (0, 1, 2, 3, 4, 0x0B0000000001)),
-        ),
+        values={
+            ("ethernet", "type"): (0x0001, 0x0100, 0x0101, 0x01FF, 0x0200, 0x02FF, 0x0800),
+            ("ethernet", "dst"): (0, 1, 2, 0x0A0000000001, 0x0A0000000002, 0x0A0000FF0001, 0xFFFFFFFFFFFF),
+            ("ethernet", "src"): (0, 1, 2, 3, 4, 0x0B0000000001),
+        },
     ),
 )

@@ -1,6 +1,7 @@
 """The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -58,7 +59,6 @@ def test_a_few_cases_over_p4runtime_do_the_same_on_both(tmp_path):
 
 @needs_p4runtime
 def test_state_that_only_one_of_them_has_is_seen_over_p4runtime():
-    bench = Bench(NAMES["everything, P4Runtime"])
     insert = Call(
         "p4runtime",
         "write",
@@ -68,27 +68,22 @@ def test_state_that_only_one_of_them_has_is_seen_over_p4runtime():
             ' action_id: 32920737 params { param_id: 1 value: "\003" } } } } } } } }',
         ),
     )
-    try:
+    with closing(Bench(NAMES["everything, P4Runtime"])) as bench:
         assert bench.control(insert) == ["OK"]
         bench.settle(Random(0))
         assert bench.control(insert) == ["ALREADY_EXISTS"]
         assert bench.engine.control(replace(insert, arguments=(DELETE_IT,))) == ["OK"]
         with pytest.raises(Difference, match="weight: 2") as difference:
             bench.settle(Random(0))
-    finally:
-        bench.close()
     assert difference.value.kind == "array"
 
 
 @needs_bmv2
 def test_a_frame_that_is_still_on_its_way_is_waited_for():
-    bench = Bench(NAMES["arithmetic"])
-    try:
+    with closing(Bench(NAMES["arithmetic"])) as bench:
         for number in range(50):
             bench.bmv2.send(0, bytes([number, 1, 2]))
             assert len(bench.bmv2.surplus()) == 1
-    finally:
-        bench.close()
 
 
 def without_checksum_update(program: dict[str, Any]) -> None:
@@ -120,12 +115,9 @@ def with_shorter_counts(program: dict[str, Any]) -> None:
 def test_an_engine_with_another_program_is_seen(name, change, kind):
     program = json.loads(NAMES[name].path.read_text())
     change(program)
-    bench = Bench(NAMES[name], json.dumps(program).encode())
-    try:
-        with pytest.raises(Difference) as difference:
-            configuration(bench, Random(3), 500)
-    finally:
-        bench.close()
+    engine_json = json.dumps(program).encode()
+    with closing(Bench(NAMES[name], engine_json)) as bench, pytest.raises(Difference) as difference:
+        configuration(bench, Random(3), 500)
     assert difference.value.kind == kind
 
 

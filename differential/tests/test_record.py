@@ -3,10 +3,12 @@
 import json
 import pickle
 from random import Random
+from unittest.mock import Mock
 
 import pytest
+from finsy.proto import p4i
 
-from differential import bmv2, campaign
+from differential import bmv2, campaign, compare, p4runtime
 from differential.campaign import run
 from differential.compare import Bench, Counts, Difference
 from differential.frames import Subject
@@ -96,6 +98,24 @@ def test_a_difference_comes_out_of_another_process_as_it_was():
     difference = Difference("frames", (1, "00"), {1: ["00"]}, {1: ["01"]})
     again = pickle.loads(pickle.dumps(difference))
     assert (str(again), vars(again)) == (str(difference), vars(difference))
+
+
+@pytest.mark.system
+def test_a_server_that_is_late_is_the_machines_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(p4runtime, "TIMEOUT_SECONDS", 0.1)
+    with pytest.raises(campaign.MACHINES, match=r"no connection within 0\.1 s"):
+        p4runtime.P4RuntimeClient(f"unix:{tmp_path}/nobody", p4i.P4Info(), b"")
+
+
+@pytest.mark.system
+def test_an_engine_whose_bmv2_does_not_start_is_closed(monkeypatch):
+    closed = []
+    close = compare.Engine.close
+    monkeypatch.setattr(compare.Engine, "close", lambda engine: (closed.append(engine), close(engine)))
+    monkeypatch.setattr(compare, "Bmv2", Mock(side_effect=bmv2.Ended("simple_switch does not start")))
+    with pytest.raises(bmv2.Ended):
+        Bench(TWO[0])
+    assert len(closed) == 1
 
 
 @pytest.mark.system

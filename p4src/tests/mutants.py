@@ -101,15 +101,20 @@ def missing_tools() -> list[str]:
     return [tool for tool in (COMPILER, "cargo") if shutil.which(tool) is None]
 
 
+def _run(
+    command: Sequence[str], timeout: int | None = TIMEOUT_SECONDS, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, check=False)
+
+
 def build_tests(targets: Iterable[str]) -> dict[str, Path]:
     """Returns the targets' test programs by package, built once, as in `make test-rust`."""
     wanted = {TARGETS[target][0] for target in targets if target != PTF}
     if not wanted:
         return {}
     command = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json"]
-    command += ["--manifest-path", str(REPOSITORY / "engine" / "Cargo.toml")]
-    command += ["--test", "it"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    command += ["--manifest-path", str(REPOSITORY / "engine" / "Cargo.toml"), "--test", "it"]
+    run = _run(command, timeout=None)
     if run.returncode != 0:
         raise MutantError(f"the engine's tests do not build:\n{run.stderr}")
     programs: dict[str, Path] = {}
@@ -126,13 +131,7 @@ def compile_mutant(mutant: Mutant, scratch: Path) -> Path:
     shutil.copytree(P4SRC, p4src, ignore=shutil.ignore_patterns("compiled", "tests", "__pycache__"))
     mutant.apply(p4src)
     output = scratch / "mutant.json"
-    run = subprocess.run(
-        [COMPILER, "-o", str(output), str(p4src / "eeon.p4")],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-    )
+    run = _run([COMPILER, "-o", str(output), str(p4src / "eeon.p4")])
     if run.returncode != 0:
         raise MutantError(f"mutant {mutant.name!r} does not compile:\n{run.stdout}{run.stderr}")
     return output
@@ -146,14 +145,7 @@ def passes(executable: Path, test: str, program: Path, seed: str, cases: int) ->
         "PROPTEST_RNG_SEED": seed,
         "RUST_BACKTRACE": "0",
     }
-    run = subprocess.run(
-        [str(executable), "--exact", test],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        env=environment,
-        check=False,
-    )
+    run = _run([str(executable), "--exact", test], env=environment)
     said = run.stdout + run.stderr
     if "running 1 test" not in said:
         raise MutantError(f"unknown test {test}, which {LIST.name} names:\n{said}")
@@ -165,13 +157,7 @@ def passes(executable: Path, test: str, program: Path, seed: str, cases: int) ->
 def passes_ptf(case: str, program: Path) -> bool:
     """Returns whether a case of ptf_tests/ passes on a program. Raises MutantError if it does not run."""
     with tempfile.TemporaryDirectory(prefix="eeon-mutant-ptf-") as output:
-        run = subprocess.run(
-            [sys.executable, str(PTF_ENGINE), "--program", str(program), "--output", output, case],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
+        run = _run([sys.executable, str(PTF_ENGINE), "--program", str(program), "--output", output, case])
         log = "".join(path.read_text(errors="replace") for path in Path(output).rglob("*.log"))
     said = run.stdout + run.stderr
     if "ptf engine: 1 cases: " not in said:
@@ -210,9 +196,7 @@ def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mut
         if not any(text in one.name or text in one.rule for one in mutants):
             kind = "quick mutant" if quick else "mutant"
             raise MutantError(f"no {kind} has {text} in its name or rule; {LIST.name} lists them")
-    if texts:
-        mutants = [m for m in mutants if any(text in m.name or text in m.rule for text in texts)]
-    return mutants
+    return [m for m in mutants if not texts or any(text in m.name or text in m.rule for text in texts)]
 
 
 def main() -> int:

@@ -290,12 +290,7 @@ BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
     PacketClass.FIN_RST: lambda to, **fields: tcp(to, flags="FA", **fields),
     PacketClass.OTHER: udp,
 }
-"""The simplest frame of each class."""
-
-
-def of_class(packet_class: PacketClass, to: int, **fields: Unpack[Network]) -> bytes:
-    """Returns the simplest frame of a class, to the host behind port `to`."""
-    return BUILDERS[packet_class](to, **fields)
+"""The simplest frame of each class, to the host behind a port."""
 
 
 def l3_offset(frame: bytes) -> int:

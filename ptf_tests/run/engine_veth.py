@@ -41,11 +41,8 @@ def run(request: suite.Request) -> int:
         print(f"ptf engine-veth: skipped: {impossible}")
         return 0
     grpc_port, thrift_port = switch_process.free_ports(2)
-    params = {
-        "grpc_address": f"127.0.0.1:{grpc_port}",
-        "thrift_port": thrift_port,
-        "cli": found["simple_switch_CLI"],
-    }
+    address = f"127.0.0.1:{grpc_port}"
+    params = {"grpc_address": address, "thrift_port": thrift_port, "cli": found["simple_switch_CLI"]}
     # The default would end this process before the pairs are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -58,7 +55,7 @@ def run(request: suite.Request) -> int:
             command += ["--port-buffer", "256MB", "--seed", "1"]
             command += ["--port-gate", "gate_open_at", "--queue-gate", "class_gate_open_at"]
             command += ["--queue-timer", "pause_timer"]
-            command += ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)]
+            command += ["--", "--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
             command += ["--priority-queues", str(PRIORITIES)]
             interfaces = [word for port, (_, ours) in pairs.items() for word in ("-i", f"{port}@{ours}")]
             with switch_process.running(command, grpc_port, Path(folder, "output.txt")):

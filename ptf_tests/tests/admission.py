@@ -56,14 +56,12 @@ def addressed(frame: bytes, mac: str) -> bytes:
     return bytes(found)
 
 
-def between(frame: bytes, *, src: str | None = None, dst: str | None = None) -> bytes:
-    """Returns the frame with another address and a correct header checksum."""
+def between(frame: bytes, **address: str) -> bytes:
+    """Returns the frame with another address, `src` or `dst`, and a correct header checksum."""
     found = Ether(frame)
     network = found[IPv6] if IPv6 in found else found[IP]
-    if src is not None:
-        network.src = src
-    if dst is not None:
-        network.dst = dst
+    for name, value in address.items():
+        setattr(network, name, value)
     if IP in found:
         del network.chksum
     return bytes(found)

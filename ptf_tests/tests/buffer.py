@@ -15,22 +15,18 @@ frames = partial(packets.numbered, size=SIZE)
 
 
 class _Buffer(FabricTest):
-    def expect_kept(self, offered: list[bytes], kept: list[bytes]) -> None:
-        """Checks that exactly `kept` of a burst to port 2 leave, and the others are counted as tail drops."""
-        self.assert_frames(self.burst(2, offered), [packets.forwarded(frame, 2) for frame in kept])
-        dropped = sum(
-            count for (_, verdict), count in self.verdicts(2).items() if verdict == Verdict.TAIL_DROPPED
-        )
-        self.assertEqual(dropped, len(offered) - len(kept))
-
     def limit_keeps(
         self, limit: int, offered: list[bytes], kept: list[bytes], action: str = "set_buffer_limit"
     ) -> None:
-        """Checks which frames of a burst a limit keeps, again when the queue has drained."""
+        """Checks which frames of a burst a limit keeps, again when the queue has drained, and that the others
+        are counted as tail drops."""
         self.buffer_limit(2, limit, action)
         for _ in range(2):
             self.forget_counts()
-            self.expect_kept(offered, kept)
+            self.assert_frames(self.burst(2, offered), [packets.forwarded(frame, 2) for frame in kept])
+            found = self.verdicts(2).items()
+            dropped = sum(count for (_, verdict), count in found if verdict == Verdict.TAIL_DROPPED)
+            self.assertEqual(dropped, len(offered) - len(kept))
 
     def limit_drops(self, action: str) -> None:
         """Checks that a limit of zero drops everything, even at an idle port."""
@@ -60,10 +56,7 @@ _KEPT = {
     # Three packets of any length: a small frame takes as much space as a full one.
     "BufferInPacketsHoldsFullFrames": (3, _FULL, _FULL[:3], _IN_PACKETS),
     "BufferInPacketsHoldsAsManySmallFrames": (3, _SMALL, _SMALL[:3], _IN_PACKETS),
-    "BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits": (
-        *(2, [*frames(2), _ACK]),
-        *(frames(2), _IN_PACKETS),
-    ),
+    "BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits": (2, [*frames(2), _ACK], frames(2), _IN_PACKETS),
 }
 globals().update(cases(__name__, _Buffer, _Buffer.limit_keeps, _KEPT))
 
@@ -79,9 +72,7 @@ class BufferTailDropsAreCountedByClass(_Buffer):
 
     def runTest(self) -> None:
         self.buffer_limit(2, SIZE)
-        self.burst(
-            2, frames(1) + [packets.of_class(packet_class, 2) for packet_class in packets.BUILDERS] * 3
-        )
+        self.burst(2, frames(1) + [build(2) for build in packets.BUILDERS.values()] * 3)
         counted = {(packet_class, Verdict.TAIL_DROPPED): 3 for packet_class in packets.BUILDERS}
         counted[PacketClass.DATA, Verdict.FORWARDED] = 1
         self.assertEqual(self.verdicts(2), counted)

@@ -4,6 +4,8 @@ The payload length comes from the IP and TCP lengths, never from the frame's. No
 also uses the class (protection.py).
 """
 
+from functools import partial
+
 from ptf.packet import TCP
 from scapy.layers.inet import IPOption_RR
 from scapy.layers.inet6 import IPv6ExtHdrHopByHop
@@ -31,21 +33,20 @@ class _Classified(FabricTest):
 
     def expect_tcp(self, packet_class: PacketClass, flags: str, payload: int = 0) -> None:
         """Checks the same segment over IPv4 and IPv6, with and without VLAN tag, padding and options."""
+        segment = partial(packets.tcp, 2, flags=flags, payload=payload)
+        for ipv6 in (False, True):
+            self.expect(
+                packet_class,
+                segment(ipv6=ipv6),
+                segment(ipv6=ipv6, vlan=9),
+                segment(ipv6=ipv6, pad_to=200),
+                segment(ipv6=ipv6, tcp_options=_TIMESTAMPS),
+            )
         self.expect(
             packet_class,
-            packets.tcp(2, flags=flags, payload=payload),
-            packets.tcp(2, ipv6=True, flags=flags, payload=payload),
-            packets.tcp(2, vlan=9, flags=flags, payload=payload),
-            packets.tcp(2, vlan=9, ipv6=True, flags=flags, payload=payload),
-            packets.tcp(2, pad_to=200, flags=flags, payload=payload),
-            packets.tcp(2, pad_to=200, ipv6=True, flags=flags, payload=payload),
-            packets.tcp(2, tcp_options=_TIMESTAMPS, flags=flags, payload=payload),
-            packets.tcp(2, tcp_options=_TIMESTAMPS, ipv6=True, flags=flags, payload=payload),
-            packets.tcp(2, tcp_options=_LONGEST_OPTIONS, pad_to=200, flags=flags, payload=payload),
-            packets.tcp(2, ip_options=[_RECORD_ROUTE], flags=flags, payload=payload),
-            packets.tcp(
-                2, ip_options=[_RECORD_ROUTE], tcp_options=_LONGEST_OPTIONS, flags=flags, payload=payload
-            ),
+            segment(tcp_options=_LONGEST_OPTIONS, pad_to=200),
+            segment(ip_options=[_RECORD_ROUTE]),
+            segment(ip_options=[_RECORD_ROUTE], tcp_options=_LONGEST_OPTIONS),
         )
 
 

@@ -337,9 +337,8 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
         self.assertTrue(dropped.isdisjoint(ect))
         self.assertGreater(len(plain.signals), 20)
         self.assertAlmostEqual(len(marked) + len(dropped), len(plain.signals), delta=len(plain.signals) / 10)
-        self.assertEqual(
-            self.queue_register("ticket_next", PORT), self.queue_register("ticket_serving", PORT)
-        )
+        given, served = (self.queue_register(name, PORT) for name in ("ticket_next", "ticket_serving"))
+        self.assertEqual(given, served)
 
 
 class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):

@@ -39,20 +39,16 @@ _ASLEEP = {
     "StandardEeeSleepingPortTakesTwToWake": (Eee(), [0], WAKE_NS),
     # All held packets leave back to back when the gate opens, at a time that only the first arrival
     # determines.
-    "HoldTimerIsNotRestartedByLaterArrivals": (
-        Eee(hold=HOLD),
-        [n * 20_000 for n in range(6)],
-        HOLD + WAKE_NS,
-    ),
+    "HoldTimerIsNotRestartedByLaterArrivals": (Eee(hold=HOLD), range(0, 120_000, 20_000), HOLD + WAKE_NS),
     "HoldPacketTriggerWakesAtTheNthPacket": (
         Eee(hold=HOLD, trigger_packets=4),
-        [n * 5_000 for n in range(4)],
+        range(0, 20_000, 5_000),
         15_000 + WAKE_NS,
     ),
     # 1500 bytes: the third frame of 500 brings them up to exactly the trigger.
     "HoldByteTriggerWakesWhenEnoughBytesAreHeld": (
         Eee(hold=HOLD, trigger_bytes=3 * SIZE),
-        [n * 5_000 for n in range(5)],
+        range(0, 25_000, 5_000),
         10_000 + WAKE_NS,
     ),
 }

@@ -254,8 +254,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
     def runTest(self) -> None:
         self.client.write("DELETE", self.session)
         try:
-            self.hold_out()
-            self.send(IN, *(lossless(n) for n in range(4)))
+            self.fill(4)
             self.switch.advance(us=100)
             self.send(OUT, LET_OUT_GO)
             self.await_frames(OUT, 4)

@@ -55,6 +55,12 @@ def _tagged(pcp: int, dscp: int = 0) -> bytes:
 class _Exact(_Priorities):
     """A queue that is known while a frame is on the wire."""
 
+    def expect_queue_of_ef(self, priority: int, *actions: str) -> None:
+        """Checks the queue of DSCP 46 under each of these actions of `switch_config`."""
+        for action in actions:
+            self.set_default("switch_config", action, {"seed": 1})
+            self.expect_queue(packets.udp(PORT, dscp=EF), priority)
+
 
 _QUEUES = {
     "DscpChoosesTheQueueOfAnIpv4Packet": (packets.udp(PORT, dscp=AF31), 3),
@@ -67,6 +73,13 @@ _QUEUES = {
 }
 globals().update(cases(__name__, _Exact, _Exact.expect_queue, _QUEUES))
 
+_CONFIGURED = {
+    "WithoutPrioritiesNoTableIsAsked": (0, "set_ecmp_seed", "spray_packets"),
+    # A switch that sprays packets over equal paths classifies them like any other.
+    "SpreadPacketsGoToTheirQueue": (5, "spray_packets_and_priorities"),
+}
+globals().update(cases(__name__, _Exact, _Exact.expect_queue_of_ef, _CONFIGURED))
+
 
 @virtual_time_only
 class DscpWithoutEntryIsOfTheQueueOfTheDefault(_Priorities):
@@ -77,23 +90,6 @@ class DscpWithoutEntryIsOfTheQueueOfTheDefault(_Priorities):
         self.table_add("dscp_priority", {"dscp": 1}, "set_priority", {"priority": 0})
         self.expect_queue(packets.udp(PORT, dscp=EF + 1), 1)
         self.expect_queue(packets.udp(PORT, dscp=1), 0)
-
-
-@virtual_time_only
-class WithoutPrioritiesNoTableIsAsked(_Priorities):
-    def runTest(self) -> None:
-        for action in ("set_ecmp_seed", "spray_packets"):
-            self.set_default("switch_config", action, {"seed": 1})
-            self.expect_queue(packets.udp(PORT, dscp=EF), 0)
-
-
-@virtual_time_only
-class SpreadPacketsGoToTheirQueue(_Priorities):
-    """A switch that sprays packets over equal paths classifies them like any other."""
-
-    def runTest(self) -> None:
-        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": 1})
-        self.expect_queue(packets.udp(PORT, dscp=EF), 5)
 
 
 @virtual_time_only

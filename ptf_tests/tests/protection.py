@@ -66,7 +66,7 @@ class _Protection(FabricTest):
     def marks_ect_of_every_class(self, mode: int) -> None:
         self.red(2, low=1, high=1, protect=mode)
         first = packets.tcp(2, flags="A")
-        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in packets.BUILDERS]
+        frames = [build(2, ecn=Ecn.ECT0) for build in packets.BUILDERS.values()]
         wanted = [packets.forwarded(first, 2)]
         wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
         self.assert_frames(self.burst(2, [first, *frames]), wanted)

@@ -59,9 +59,8 @@ class Point:
 def cnm_of(frame: bytes, feedback: int, offset: int, delta: int, queue: int = PORT * PRIORITIES) -> bytes:
     """Returns the CNM for a sampled frame, as it leaves at the port of the frame's source."""
     carried = packets.forwarded(frame, PORT)[12:][:64]
-    head = (
-        bytes.fromhex((packets.host_mac(SOURCE) + packets.switch_mac(SOURCE)).replace(":", "")) + b"\x22\xe7"
-    )
+    addresses = packets.host_mac(SOURCE) + packets.switch_mac(SOURCE)
+    head = bytes.fromhex(addresses.replace(":", "") + "22e7")
     pdu = struct.pack("!H6sHhh", feedback, mac_int(MAC).to_bytes(6, "big"), queue, offset, delta)
     return head + pdu + struct.pack("!H6sH", queue % PRIORITIES << 13, frame[:6], len(carried)) + carried
 

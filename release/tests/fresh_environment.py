@@ -35,11 +35,8 @@ def cpu_seconds() -> float:
 
 def variables() -> dict[str, str]:
     """Returns the variables of a new user's shell, with this machine's registry settings of pip and uv."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(("PIP_", "UV_", "SSL_", "http", "HTTP"))
-    }
+    of_registries = ("PIP_", "UV_", "SSL_", "http", "HTTP")
+    kept = {name: value for name, value in os.environ.items() if name.startswith(of_registries)}
     return {
         **kept,
         "PATH": "/usr/bin:/bin",

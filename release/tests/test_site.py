@@ -11,13 +11,8 @@ import build  # noqa: E402
 
 NOT_OURS = {".venv", ".git", ".github", ".tools", "out", "target", ".pytest_cache"}
 FOR_A_FOLDER = {
-    *(
-        "release/eeon",
-        "release/site",
-        "tools/eeon_tools/data",
-        "experiments/eeon_experiments/workloads/sizes",
-    ),
-    *("engine/simple_switch", "engine/simple_switch/tests/constructs", "engine/units"),
+    *("release/eeon", "release/site", "tools/eeon_tools/data", "engine/simple_switch", "engine/units"),
+    *("engine/simple_switch/tests/constructs", "experiments/eeon_experiments/workloads/sizes"),
 }
 """Folders whose texts are for readers of the folder, or of the package."""
 

@@ -72,9 +72,7 @@ def test_installation_and_demo_take_no_longer_than_their_loops_and_no_compiler(f
 
 @pytest.mark.nightly
 def test_pip_installs_the_same(fresh_by_pip: Fresh, fresh: Fresh) -> None:
-    listed = [
-        one.run("eeon", "config", "list", "--json") for one in (fresh_by_pip, fresh)
-    ]  # fmt: skip
+    listed = [one.run("eeon", "config", "list", "--json") for one in (fresh_by_pip, fresh)]
     assert [done.returncode for done in listed] == [0, 0], listed[0].stderr
     assert listed[0].stdout == listed[1].stdout
     print(f"processor time: install by pip {fresh_by_pip.install_cpu_seconds:.1f} s")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,8 @@ class Fabric:
     def topology(self) -> Path:
         return state.folder(self.name) / "topology.yaml"
 
-    def eeon(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    @staticmethod
+    def eeon(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run((*EEON, *words), check=False, capture_output=True, text=True, timeout=SECS)
         assert not check or done.returncode == 0, done.stderr + done.stdout
         return done
@@ -102,7 +103,15 @@ class Fabric:
         return sent
 
 
-def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
+def until(condition: Callable[[], bool], why: str = "") -> None:
+    """Waits for a condition; `why` is what is wrong if it never holds."""
+    deadline = time.monotonic() + SECS
+    while not condition():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.1)
+
+
+def _bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
     """Starts `eeon fabric up` and waits until the fabric is up."""
     targets = folder / "targets.yaml"
     command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", target, "--name", name, *options)
@@ -113,11 +122,12 @@ def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    deadline = time.monotonic() + SECS
-    while not targets.exists() or "switches:" not in targets.read_text():
+
+    def is_up() -> bool:
         assert process.poll() is None, (folder / "up.txt").read_text()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+        return targets.exists() and "switches:" in targets.read_text()
+
+    until(is_up)
     return Fabric(name, targets, folder, process)
 
 
@@ -130,7 +140,7 @@ def remains(name: str) -> list[str]:
 @contextlib.contextmanager
 def brought_up(folder: Path, name: str, *options: str, **settings: Any) -> Iterator[Fabric]:
     """Yields a fabric; at the end of the block it must end without an error and leave nothing behind."""
-    up = bring_up(folder, name, *options, **settings)
+    up = _bring_up(folder, name, *options, **settings)
     try:
         yield up
     finally:

@@ -11,7 +11,7 @@ from eeon_control.errors import EeonError
 from eeon_control.units import Bytes, DataRate
 from eeon_tools.cli.lab import lab as command
 from eeon_tools.errors import InputError
-from eeon_tools.lab import Lab, UdpStream, parse, read_topology
+from eeon_tools.lab import Lab, SendFrames, UdpStream, parse, read_topology
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.packets import Packet, ipv4
 from eeon_tools.lab.topology import LabHost
@@ -163,7 +163,7 @@ def lab():
 
 
 def test_a_stream_beyond_the_link_is_marked_where_it_is_capable_and_loses_the_rest(lab):
-    quiet = run(lab, "h1 udp h3 --rate 1Mbps --count 50 --tos 2")
+    quiet = run(lab, "h1 udp h3 --rate 1Mbps --count 50 --tos 0b10")
     assert quiet[0]["tos"] == {"0x02": 50}
     capable, other = run(lab, "h1 udp h3 --rate 8Mbps --tos 2 & h2 udp h3 --rate 4Mbps")
     assert capable["sent"] == 1000 and other["sent"] == 500
@@ -183,10 +183,12 @@ def test_frames_are_sent_as_they_are_and_captured(tmp_path):
     )
     with Lab(TOPOLOGY, pcap=tmp_path) as running:
         [arrival] = running.send("h1", sent)
-        assert running.received("h2") == [arrival] and running.received("h3") == []
+        running.run(SendFrames("h1", [(10**9, bytes(sent)), (0, bytes(sent))]))
+        _, first, last = running.received("h2")
+        assert last.at_ps - first.at_ps == 10**9 and running.received("h3") == []
     assert (arrival.host, Ether(arrival.frame)[IP].ttl) == ("h2", 63)
-    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h1.pcap"))] == [bytes(sent)]
-    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h2.pcap"))] == [arrival.frame]
+    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h1.pcap"))] == [bytes(sent)] * 3
+    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h2.pcap"))] == [arrival.frame] * 3
 
 
 def test_a_host_that_sends_nothing_causes_no_arrivals(lab):

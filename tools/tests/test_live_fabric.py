@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 
 import pytest
-from live_fabrics import EEON, HAS_BMV2, MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, brought_up, remains
+from live_fabrics import HAS_BMV2, MARKING, NEEDS_FABRIC, Fabric, brought_up, remains
 
 MEGABYTES = 4
 
@@ -95,12 +94,10 @@ def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric)
 @pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")
 def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without_a_hold(tmp_path):
     name = f"d{os.getpid() % 1000:03d}"
-    up = bring_up(tmp_path, name, "--rate-scale", "1/100", target="bmv2")
-    try:
-        marking = tmp_path / "marking.yaml"
-        marking.write_text(MARKING)
-        hold = tmp_path / "hold.yaml"
-        hold.write_text(BMV2_HOLD)
+    marking, hold = tmp_path / "marking.yaml", tmp_path / "hold.yaml"
+    marking.write_text(MARKING)
+    hold.write_text(BMV2_HOLD)
+    with brought_up(tmp_path, name, "--rate-scale", "1/100", target="bmv2") as up:
         for eee in ("eee_off", str(hold)):
             up.apply(str(marking), eee)
             before = marks(up)
@@ -111,10 +108,7 @@ def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without
             assert ce_delivered(sent["ss"]) > 0, sent["ss"]
             assert marks(up) > before
             assert drops(up) == 0
-    finally:
         up.eeon("fabric", "down", "--name", name)
-    assert up.process.wait(SECS) == 0
-    assert remains(name) == []
 
 
 def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(fabric):
@@ -131,12 +125,6 @@ def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(
 def test_a_congestion_control_that_hosts_cannot_have_is_refused_and_nothing_is_left(tmp_path):
     name = f"q{os.getpid() % 1000:03d}"
     words = ("fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name, "--cc", "none_such")
-    done = subprocess.run(
-        (*EEON, *words, "--targets", str(tmp_path / "targets.yaml")),
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=SECS,
-    )
+    done = Fabric.eeon(*words, "--targets", str(tmp_path / "targets.yaml"), check=False)
     assert done.returncode == 1 and "cannot use congestion control none_such" in done.stderr
     assert remains(name) == []

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +16,7 @@ from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process
 from killed_fabrics import killed_down, killed_up, leave_behind
-from live_fabrics import NEEDS_FABRIC, remains
+from live_fabrics import NEEDS_FABRIC, remains, until
 
 from control_plane.tests.eeon_command import eeon
 
@@ -44,11 +43,8 @@ def foreign(namespace: str) -> Iterator[subprocess.Popen[bytes]]:
     try:
         with subprocess.Popen(("ip", "netns", "exec", namespace, "sleep", "600")) as process:
             try:
-                deadline = time.monotonic() + 60
                 inside = Path("/run/netns") / namespace
-                while not Path(f"/proc/{process.pid}/ns/net").samefile(inside):
-                    assert time.monotonic() < deadline
-                    time.sleep(0.01)
+                until(lambda: Path(f"/proc/{process.pid}/ns/net").samefile(inside))
                 yield process
             finally:
                 process.kill()

@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import MARKING, NEEDS_FABRIC, SECS, Fabric, brought_up
+from live_fabrics import MARKING, NEEDS_FABRIC, Fabric, brought_up, until
 
 pytestmark = [*NEEDS_FABRIC, pytest.mark.slow]
 
@@ -19,13 +18,6 @@ def fabric(tmp_path) -> Iterator[Fabric]:
         (tmp_path / "marking.yaml").write_text(MARKING)
         up.apply(str(tmp_path / "marking.yaml"))
         yield up
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def down_at(fabric: Fabric, leaf: str) -> list[str]:

@@ -55,8 +55,7 @@ def test_pcapng_follows_a_packet_over_links_with_reasons(recorded, tmp_path):
         packets = list(reader)
         interfaces = reader.interfaces
     assert len(packets) == count == sum(1 for _ in recording.visits())
-    ports = recording.ports
-    assert len(interfaces) == len(ports)
+    assert len(interfaces) == len(recording.ports)
     # Data frames as sent by the sender's NIC and each switch: headers only, with the original length.
     assert {len(data) for data, _ in packets} <= set(range(40, pcapng.SNAP_BYTES + 1))
     assert max(meta.wirelen for _, meta in packets) == 1514
@@ -104,8 +103,12 @@ def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(recorded, tmp
     ended = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_END]
     by_track = Counter(event.track_event.track_uuid for event in begun)
     assert by_track == Counter(event.track_event.track_uuid for event in ended)
-    assert sum(e.track_event.name.endswith(" MARKED") for e in begun) == run.total().marked
-    assert {"going to sleep", "asleep", "waking"} <= {e.track_event.name for e in begun}
+    marked = [e.track_event.debug_annotations for e in begun if e.track_event.name.endswith(" MARKED")]
+    why = [one.string_value for details in marked for one in details if one.name == "why"]
+    assert len(why) == run.total().marked and all(": marked" in reason for reason in why)
+    slices = Counter(e.track_event.name for e in begun)
+    assert slices["going to sleep"] >= slices["asleep"] > len(recording.ports) and slices["waking"]
+    assert max(e.timestamp for e in ended) == recording.end_ps // 1000, "links sleep when the run ends"
     # An arrow through each hop: the sender's NIC and the switches, up to a drop.
     hops = Counter(flow for event in events for flow in event.track_event.flow_ids)
     assert hops == Counter(visit.number for visit in recording.visits())

@@ -106,14 +106,6 @@ class _Facts:
                 return Action(event["action"].rpartition(".")[2], params)
         return None
 
-    def read(self, register: str) -> int | None:
-        """Returns the first value read from a register in ingress."""
-        return _read(self.events, register)
-
-    def written(self, register: str) -> int | None:
-        """Returns the last value written to a register in ingress."""
-        return _written(self.events, register)
-
     def left_behind(self) -> int:
         """Returns the bytes left behind the packet in the queue or port that its AQM compares."""
         if self.meta("aqm_priority"):
@@ -124,16 +116,16 @@ class _Facts:
     def red_depth(self, red: RedSettings) -> Fraction:
         """Returns the depth that RED compared, in the unit of its thresholds."""
         if red.average_shift:
-            return depth_of(self.written("red_average") or 0)
+            return depth_of(_written(self.events, "red_average") or 0)
         if isinstance(red.min, Packets):
             return Fraction(self._packets_found())
         return Fraction(self.meta("found_bytes"))
 
     def _packets_found(self) -> int:
         if self.meta("aqm_priority"):
-            return self.read("queue_packets") or 0
-        found = self.read("occupancy_packets") or 0
-        return found - (self.read("raised_packets") or 0) if self.meta("aqm_of_queue") else found
+            return _read(self.events, "queue_packets") or 0
+        found = _read(self.events, "occupancy_packets") or 0
+        return found - (_read(self.events, "raised_packets") or 0) if self.meta("aqm_of_queue") else found
 
     def red_probability(self, red: RedSettings, depth: Fraction) -> Fraction:
         """Returns the probability that RED compared with its draw, at most 1."""
@@ -146,11 +138,13 @@ class _Facts:
 
 
 def _read(events: list[TraceEvent], register: str) -> int | None:
+    """Returns the first value read from a register."""
     reads = (one for one in events if one["event"] == "register_read" and one["register"] == register)
     return next((one["value"] for one in reads), None)
 
 
 def _written(events: list[TraceEvent], register: str) -> int | None:
+    """Returns the last value written to a register."""
     writes = (one for one in reversed(events) if one["event"] == "register_write")
     return next((one["new"] for one in writes if one["register"] == register), None)
 
@@ -176,8 +170,10 @@ def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[st
 
 def _verdict(facts: _Facts, verdict: str) -> str:
     match verdict:
+        case "malformed" if facts.parsed["error"] != "NoError":
+            return f"dropped as malformed: the parser stopped with {facts.parsed['error']}"
         case "malformed":
-            return _malformed(facts)
+            return "dropped as malformed: the IPv4 header checksum is wrong"
         case "consumed":
             return "consumed: a MAC control frame is for the switch that receives it, and is not forwarded"
         case "not_admitted":
@@ -225,13 +221,6 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return f"forwarded, not marked: {_why_not(facts)}"
 
 
-def _malformed(facts: _Facts) -> str:
-    error = facts.parsed["error"]
-    if error != "NoError":
-        return f"dropped as malformed: the parser stopped with {error}"
-    return "dropped as malformed: the IPv4 header checksum is wrong"
-
-
 def _key_of(facts: _Facts, table: str) -> list[str]:
     """Returns the fields of the key that a table looked up; none if there was no lookup."""
     for event in facts.events:
@@ -256,9 +245,9 @@ def _no_route(facts: _Facts) -> str:
 def _why_marked(facts: _Facts) -> str:
     match facts.aqm():
         case RedSettings() as red:
-            return f"{_red(facts, red)}; it is {_ecn(facts)}"
+            return f"{_red(facts, red)}; it is {_ECN[facts.meta('ecn')]}"
         case CodelSettings() as codel:
-            return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
+            return f"{_codel(facts, codel)}, and a signal was due; it is {_ECN[facts.meta('ecn')]}"
         case MarkThresholdSettings(at_dequeue=True):
             left = values.size(facts.left_behind())
             return f"{left} left behind it > {_threshold(facts, ' at departure')}"
@@ -314,12 +303,7 @@ def _spared(facts: _Facts) -> str:
 def _why_not_marked(facts: _Facts, aqm: RedSettings | CodelSettings) -> str:
     if not aqm.ecn:
         return f"the AQM of this {'queue' if facts.meta('aqm_of_queue') else 'port'} does not mark"
-    return f"it is {_ecn(facts)}, so it cannot be marked"
-
-
-def _ecn(facts: _Facts) -> str:
-    ecn = facts.meta("ecn")
-    return _ECN[ecn] if ecn < len(_ECN) else str(ecn)
+    return f"it is {_ECN[facts.meta('ecn')]}, so it cannot be marked"
 
 
 def _sojourn(facts: _Facts) -> int:
@@ -371,7 +355,7 @@ def _decimal(value: Fraction) -> str:
 
 def _no_room_in_group(facts: _Facts) -> str:
     group = facts.meta("ingress_queue")
-    has = values.size(facts.read("ingress_bytes") or 0)
+    has = values.size(_read(facts.events, "ingress_bytes") or 0)
     packet = values.size(facts.meta("queued_bytes"))
     limit = values.size(facts.parameter("lossless_group", "limit_bytes"))
     return (
@@ -389,7 +373,7 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     gate = first["gate_opens_ps"]
     rounds = sum(1 for step in steps if step["step"] == "recirculated")
     eee = facts.settings(EEE, Duration(scene.tick_ps))
-    written = facts.written("gate_open_at")
+    written = _written(facts.events, "gate_open_at")
     if gate == 0 and rounds and written is not None:
         gate = written * scene.tick_ps  # no gate in this switch: the packet recirculates until that time
     paused = []
@@ -413,11 +397,11 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
 def _held(facts: _Facts, queued: QueuedStep, gate: int, eee: EeeSettings) -> str:
     port = queued["port"]
     wake = gate - eee.wake
-    state = facts.read("eee_state") or 0
-    became = facts.written("eee_state")
+    state = _read(facts.events, "eee_state") or 0
+    became = _written(facts.events, "eee_state")
     before = EEE_STATES[state] if state < len(EEE_STATES) else ""
     after = EEE_STATES[became] if became is not None and became < len(EEE_STATES) else before
-    held = facts.written("held_packets")
+    held = _written(facts.events, "held_packets")
     trigger = _trigger(eee.trigger)
     match before, after:
         case "active", "hold":

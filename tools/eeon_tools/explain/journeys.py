@@ -49,9 +49,9 @@ _LEFT_OUT: Mapping[Reason, str] = {
 class Journey:
     """The history of one packet and its copies in one switch.
 
-    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as
-    captured, or as it arrived once it has. `end_ps`: the time up to which the switch was
-    run. `is_cut`: there were more steps than the engine keeps.
+    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as captured, or as it
+    arrived once it has. `end_ps`: the time up to which the switch was run. `is_cut`: there were more steps
+    than the engine keeps.
     """
 
     title: str

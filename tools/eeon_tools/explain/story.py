@@ -197,8 +197,6 @@ class _Teller:
 
     def _step(self, node: Node, step: JourneyStep, queued_at: int | None) -> None:
         match step["step"]:
-            case "arrived":
-                pass  # the title has it
             case "parsed":
                 self._parser(node, step)
             case "ingress" | "egress":
@@ -216,8 +214,8 @@ class _Teller:
                 node.add("note", f"no copy was made: {step['cause'].replace('_', ' ')}")
             case "no_clone_session":
                 node.add("note", f"no clone was made: session {step['session']} does not exist")
-            case "clone" | "replica":
-                pass  # shown where the copy was made; for the original, below
+            case "arrived" | "clone" | "replica":
+                pass  # the title has it, or the line where the copy was made
             case "resubmitted":
                 node.add("queue", "resubmitted: ingress again, now")
             case "recirculated":

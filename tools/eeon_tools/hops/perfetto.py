@@ -29,6 +29,7 @@ _Tracks = dict[Place, int]
 
 
 def write(recording: Recording, path: Path) -> None:
+    """Writes the file."""
     with replacing(path) as scratch, scratch.open("wb") as file:
         for packet in _packets(recording):
             # A trace is a repeated field of packets: serialised parts can be concatenated.
@@ -53,7 +54,7 @@ def _packets(recording: Recording) -> Iterator[TracePacket]:
             yield _track(_uuid(at, _WIRE), f"{name} wire", parent_uuid=parent)
     missing = recording.truncation()
     if missing:
-        yield _instant(_uuid(0, _NODE), recording.end_ps, name=f"TRUNCATED: {missing}")
+        yield _event(_uuid(0, _NODE), recording.end_ps, TrackEvent.TYPE_INSTANT, name=f"TRUNCATED: {missing}")
     yield from _queues_and_states(recording, tracks)
     yield from _wires(recording, tracks)
 
@@ -75,10 +76,6 @@ def _event(uuid: int, at_ps: int, kind: int, **more: object) -> TracePacket:
         timestamp_clock_id=BuiltinClock.BUILTIN_CLOCK_BOOTTIME,
         track_event=TrackEvent(track_uuid=uuid, type=kind, **more),
     )
-
-
-def _instant(uuid: int, at_ps: int, **more: object) -> TracePacket:
-    return _event(uuid, at_ps, TrackEvent.TYPE_INSTANT, **more)
 
 
 def _slice(uuid: int, start_ps: int, end_ps: int, **more: object) -> tuple[TracePacket, TracePacket]:
@@ -120,7 +117,7 @@ def _wires(recording: Recording, tracks: _Tracks) -> Iterator[TracePacket]:
         reason = recording.reason(visit)
         if visit.dropped:
             name = f"#{visit.label} DROPPED: {reason}"
-            yield _instant(wire, visit.left_ps, name=name, flow_ids=flow)
+            yield _event(wire, visit.left_ps, TrackEvent.TYPE_INSTANT, name=name, flow_ids=flow)
         else:
             name = f"#{visit.label}{' MARKED' if visit.verdict == 'marked' else ''}"
             details = _details(visit, reason)

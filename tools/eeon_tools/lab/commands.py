@@ -58,11 +58,11 @@ def _quantity(kind: type[Quantity]) -> Callable[[str], Quantity]:
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
-    """Returns a reader of whole numbers within bounds, in decimal or hexadecimal."""
+    """Returns a reader of whole numbers within bounds, in decimal or with the prefix of another base."""
 
     def parse(text: str) -> int:
         try:
-            value = int(text, 16 if text[:2] in ("0x", "0X") else 10)
+            value = int(text, 10 if text.isdecimal() else 0)
         except ValueError:
             value = least - 1
         if not least <= value <= most:

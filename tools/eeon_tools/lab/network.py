@@ -298,8 +298,7 @@ class Lab:
     def _files(self, switch: LabSwitch) -> tuple[Path, Path | None]:
         """Returns the program of a switch, and its P4Info."""
         program, p4info = self._default
-        if switch.program is not None:
-            program = switch.program
+        program = switch.program or program
         if switch.entries is not None:
             program = _named_in(switch.entries, "bmv2_json", program)
             p4info = _named_in(switch.entries, "p4info", p4info)

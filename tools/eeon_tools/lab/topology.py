@@ -183,8 +183,8 @@ class _TopologyFile(BaseModel, extra="forbid"):
 def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     file = _read(path)
 
-    def named(place: str, file: str | None) -> Path | None:
-        return None if file is None else beside(path, place, file)
+    def named(place: str, name: str | None) -> Path | None:
+        return None if name is None else beside(path, place, name)
 
     switches = {
         # The tutorials number switches from 0, in the order of the file.

@@ -25,7 +25,7 @@ _RESOURCES = Subject(
     name="resources",
     path=Path(__file__).resolve().parents[2] / "tests/programs/resources.json",
     p4info=Path(__file__).resolve().parents[2] / "tests/programs/resources.p4info.txtpb",
-    values=((("key", "value"), (0, 1, 2, 3)), (("ethernet", "type"), (0, 1, 0x0800, 0x1234))),
+    values={("key", "value"): (0, 1, 2, 3), ("ethernet", "type"): (0, 1, 0x0800, 0x1234)},
 )
 _SUBJECTS = {subject.path.stem: subject for subject in (*OVER_P4RUNTIME, _RESOURCES)}
 PROGRAMS = tuple(_SUBJECTS)
@@ -69,7 +69,7 @@ class World:
 
     def choices(self, draws: Random) -> Choices:
         """Returns choices in which frames usually have the values that the program expects."""
-        usual = {field: list(values) for field, values in self.subject.values}
+        usual = {field: list(values) for field, values in self.subject.values.items()}
         return Choices(self.layout, self.subject, draws, usual)
 
     def switch(self) -> Switch:
