@@ -62,6 +62,8 @@ def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_c
                 list(read_packets(cut))
     # After the header(s) and after each packet but the last; pcapng may also end after its section header.
     assert clean_ends == (3 if suffix == ".pcap" else 4)
+    cut.write_bytes(gzip.compress(whole)[:-8])
+    assert list(read_packets(cut, told.append)) == PACKETS and "compressed file is truncated" in str(told[-1])
     if suffix == ".pcapng":
         cut.write_bytes(whole[:-10] + b"\xff" * 10)
         with pytest.raises(TraceError, match="packet 3, offset"):  # damaged: nothing is kept
