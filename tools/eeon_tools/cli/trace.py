@@ -37,6 +37,7 @@ from eeon_tools.cli.support import (
     send_options,
 )
 from eeon_tools.replay.feed import SendRules
+from eeon_tools.replay.spec import LONGEST_RUN_PS
 from eeon_tools.tables import Rows
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
@@ -69,6 +70,8 @@ range_option = click.option(
 
 
 def _nanoseconds(_ctx: click.Context, _param: click.Parameter, value: Duration) -> int:
+    if value > LONGEST_RUN_PS:
+        raise click.BadParameter(f"{value}: must be at most 26 days, for which a twin runs")
     return value // _PS_PER_NS
 
 
