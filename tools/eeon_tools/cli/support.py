@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
-from eeon_control.cli.options import INPUT, as_one, together
+from eeon_control.cli.options import as_one, together
 from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
@@ -96,11 +96,6 @@ keep_good_option = click.option(
 )
 
 
-def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Declares a capture as argument: a file, a pipe, or - for standard input."""
-    return click.argument(name, type=INPUT)
-
-
 def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Passes the command, for the capture of argument `name`, a file that can be read more than once."""
 
@@ -108,7 +103,7 @@ def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _
         @functools.wraps(function)
         def wrapper(**arguments: object) -> _Result:
             capture = arguments[name]
-            assert isinstance(capture, Path), "`capture_argument` gives no other"
+            assert isinstance(capture, Path), "INPUT gives no other"
             with seekable(capture) as file:
                 return function(**{**arguments, name: file})
 

@@ -13,6 +13,7 @@ import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import (
     FILE,
+    INPUT,
     QuantityType,
     as_one,
     json_option,
@@ -28,7 +29,6 @@ from eeon_control.units import Bytes, Duration
 from eeon_tools.cli.support import (
     NumberRange,
     break_teller,
-    capture_argument,
     keep_good_option,
     packet_progress,
     reads_again,
@@ -214,7 +214,7 @@ def parse_range(text: str) -> tuple[int, int | None]:
 
 
 @trace.command()
-@capture_argument("capture")
+@click.argument("capture", type=INPUT)
 @json_option
 @click.option(
     "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
@@ -235,7 +235,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 
 
 @trace.command()
-@capture_argument("capture")
+@click.argument("capture", type=INPUT)
 @click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
 @topology_option(required=False, more="  [default: the one in the trace's manifest, or leaf-spine-4]")
 @click.option("--gap", type=DURATION,
