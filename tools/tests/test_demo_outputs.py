@@ -85,10 +85,9 @@ def test_the_summary_has_exactly_the_keys_that_it_promises():
 
 
 def test_runs_of_different_programs_are_not_summarised_together():
-    one = run_result()
-    other = replace(one, program_digest="b" * 64)
+    other = replace(run_result(), program_digest="b" * 64)
     with pytest.raises(ReplayError, match="changed while the demo ran"):
-        summarise(1, [(RUNS[0], one), (RUNS[1], other)])
+        summarise(1, [(RUNS[0], run_result()), (RUNS[1], other)])
 
 
 def test_findings_hold_when_results_are_as_the_papers_say():
@@ -100,11 +99,7 @@ def test_findings_hold_when_results_are_as_the_papers_say():
     [
         (("red_ect", "off"), run_result(early_acks=0), "RED that protects only ECT"),
         (("red_ack_syn", "standard"), run_result(early_acks=1, used=0.6), "Protecting ACKs and SYNs"),
-        (
-            ("mark_threshold", "120us100"),
-            run_result(early_acks=1, used=0.4, data_p50=260),
-            "A true marking threshold",
-        ),
+        (("mark_threshold", "120us100"), run_result(early_acks=1, used=0.4, data_p50=260), "A true marking"),
         (("drop_tail", "120us100"), run_result(marked=0, used=0.7), "Links that sleep when idle"),
     ],
 )
