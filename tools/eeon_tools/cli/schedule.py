@@ -38,14 +38,12 @@ _FORMATS = {
     "--rate",
     type=QuantityType(DataRate, minimum=1),
     default="1Gbps",
-    show_default=True,
     help="Rate of each rack's link, in each direction.",
 )
 @click.option(
     "--gap-ms",
     type=NumberRange(0, 1e6),
     default=0.0,
-    show_default=True,
     help="Mean of the exponential gaps between a reducer's flows; 0: all arrive with their coflow.",
 )
 @seed_option("Seed of the gaps.")

@@ -78,15 +78,11 @@ def needs_plots(what: str) -> None:
 
 def seed_option(what: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Declares the option for a seed, which is 1 unless it is given."""
-    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=what)
+    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help=what)
 
 
 speed_option = click.option(
-    "--speed",
-    type=NumberRange(1e-6, 1e9),
-    default=1.0,
-    show_default=True,
-    help="Factor applied to the speed of the trace.",
+    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the trace."
 )
 
 keep_good_option = click.option(
