@@ -79,8 +79,6 @@ def _queues(
                 yield _Queue(port, deepest, int(low) * _SMALLEST_FRAME_BYTES, f"{int(low):,} packets")
             case RedSettings() as red:
                 yield _Queue(port, deepest, int(red.min), size(int(red.min)))
-            case _:
-                pass
 
 
 def _by_depth(queues: list[_Queue], able: int, total: int) -> str:
