@@ -44,7 +44,7 @@ def test_a_frame_is_in_front_of_the_receivers_link_after_the_one_way_delay(
 ):
     frames = sent(tmp_path, Transfers(((0, 2, 1),)), one_way_delay_ns=asked_us * 1000)
     (syn_ns, syn), (answer_ns, _) = frames[:2]
-    # A SYN is shorter than a full frame, so it takes less time on both links. A frame is 24 bytes longer there.
+    # A SYN is shorter than a full frame, so it takes less time on both links; all are 24 bytes longer there.
     expected = full_frame_takes_ns - 8 * (1514 + 24) + 2 * 8 * (len(syn) + 24)
     assert answer_ns - syn_ns == pytest.approx(expected, abs=2)
 
