@@ -138,10 +138,7 @@ class FeedCounts:
             )
         if self.repeated:
             found.append(REPEATED.format(self.repeated))
-        return found + [f"packets left out because {why}: {count:,}" for why, count in self._left_out()]
-
-    def _left_out(self) -> Iterator[tuple[str, int]]:
-        for why, count in (
+        left_out = (
             ("they are further copies, seen at another interface", self.copies),
             (f"they are not IP ({_listed(self.not_ip)})", sum(self.not_ip.values())),
             ("they are multicast or broadcast", self.multicast),
@@ -149,9 +146,8 @@ class FeedCounts:
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
             (f"they are longer than {_MAX_OFFER_BYTES:,} bytes", self.too_long),
-        ):
-            if count:
-                yield why, count
+        )
+        return found + [f"packets left out because {why}: {count:,}" for why, count in left_out if count]
 
 
 class _Addresses:
