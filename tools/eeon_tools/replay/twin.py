@@ -125,7 +125,4 @@ class RunningTwin:
 
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
         """Returns the P4 program's registers of every linked port, over P4Runtime."""
-        read: dict[tuple[str, int], dict[str, int]] = fabric.read_registers_sync(
-            self.topology, self.targets, names
-        )
-        return read
+        return fabric.read_registers_sync(self.topology, self.targets, names)
