@@ -21,16 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
 # Okabe and Ito's palette, which people with any colour vision can distinguish.
-BLUE, SKY, GREEN, YELLOW, ORANGE, VERMILION, PURPLE, GREY = (
-    "#0072B2",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#E69F00",
-    "#D55E00",
-    "#CC79A7",
-    "#999999",
-)
+BLUE, SKY, GREEN, YELLOW = "#0072B2", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
 CLASS_COLOURS = {
     "data": BLUE,
     "ack": ORANGE,

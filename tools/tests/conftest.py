@@ -1,4 +1,4 @@
-"""Fixtures of several tests: the hosts of the smallest fabric and a small trace."""
+"""Fixtures of several tests: traces on the smallest fabric."""
 
 import shutil
 from collections.abc import Callable
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
-from eeon_control.topology import Host
 from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.manifest import manifest_path
 from eeon_tools.trace.senders import SenderSettings
@@ -19,12 +18,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "made_trace" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.system)
-
-
-@pytest.fixture(scope="session")
-def hosts() -> list[Host]:
-    """Returns the four hosts of leaf-spine-4, two at each leaf, at 1 Gbit/s."""
-    return list(topologies.load("leaf-spine-4").hosts.values())
 
 
 @pytest.fixture(scope="session")

@@ -47,20 +47,11 @@ class Transfers:
         return {}
 
     def application(self, hosts: list[Host]) -> CoflowsSpec:
-        names = [host.name for host in hosts]
-        return {
-            "kind": "coflows",
-            "name": "transfers",
-            "coflows": [
-                {
-                    "name": "one",
-                    "transfers": [
-                        {"source": names[source], "destination": names[destination], "bytes": size}
-                        for source, destination, size in self.transfers
-                    ],
-                }
-            ],
-        }
+        found = [
+            {"source": hosts[source].name, "destination": hosts[destination].name, "bytes": size}
+            for source, destination, size in self.transfers
+        ]
+        return {"kind": "coflows", "name": "transfers", "coflows": [{"name": "one", "transfers": found}]}
 
 
 INCAST = Transfers(

@@ -52,10 +52,7 @@ def run_result(
         packets=packets,
         latency_us=latency,
         energy_joules=energy,
-        layers=(
-            Layer("host to leaf", 4, energy, 0.4, 0.3, 12),
-            Layer("leaf to host", 4, energy, 0.4, 0.3, 12),
-        ),
+        layers=tuple(Layer(name, 4, energy, 0.4, 0.3, 12) for name in ("host to leaf", "leaf to host")),
         queues=(
             QueueDepth("leaf1", 1, "host_facing", "h1", 10.0, (0, 1500, 90_000, 40_000)),
             QueueDepth("leaf1", 3, "uplink", "spine1", 10.0, (0, 1500)),

@@ -32,39 +32,36 @@ main({words!r}, prog_name="eeon")
 HEAVY = ("matplotlib", "bokeh", "perfetto", "distributed", "dask", "eeon_experiments")
 
 
-def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedProcess[str]:
+def eeon(*words: str, absent: tuple[str, ...] = HEAVY, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Runs the command `eeon` in a separate process in which some packages cannot be found."""
     program = _WITHOUT.format(absent=absent, words=list(words))
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done
 
 
 def test_every_command_is_listed_and_those_without_drawings_work(small_trace):
     listed = eeon("--help")
-    assert listed.returncode == 0, listed.stderr
     for name in ("demo", "explain", "fabric", "replay", "trace"):
         assert f"\n  {name} " in listed.stdout
     for words in (("trace", "info", str(small_trace)), ("replay", "--help"), ("explain", "--help")):
-        done = eeon(*words)
-        assert done.returncode == 0, done.stderr
+        eeon(*words)
 
 
 @pytest.mark.parametrize("words", [("replay", "--help"), ("experiment", "run", "--help")], ids=" ".join)
 def test_a_command_starts_without_what_only_its_work_loads(words):
-    done = eeon(*words, absent=("scapy", "finsy", "grpc", "matplotlib"))
-    assert done.returncode == 0, done.stderr
+    eeon(*words, absent=("scapy", "finsy", "grpc", "matplotlib"))
 
 
 def test_an_experiment_without_its_package_says_which_one_to_install():
     for words in ((), ("list",), ("run", "marking", "--quick")):
-        done = eeon("experiment", *words)
-        assert done.returncode == 1
+        done = eeon("experiment", *words, code=1)
         assert "pip install eeon-experiments" in done.stderr
         assert "Traceback" not in done.stderr
 
 
 def test_with_its_package_an_experiment_is_that_packages_command():
     done = eeon("experiment", "--help", absent=())
-    assert done.returncode == 0, done.stderr
     assert "report" in done.stdout and "eeon-experiments" not in done.stdout
 
 
@@ -74,14 +71,11 @@ def test_a_page_without_matplotlib_says_what_to_install_before_anything_runs(sma
         ("replay", str(small_trace), "-c", "mark_threshold", "--html", str(page)),
         ("demo", "--output", str(output)),
     ):
-        done = eeon(*words)
-        assert done.returncode == 1
+        done = eeon(*words, code=1)
         assert "pip install 'eeon-tools[plots]'" in done.stderr
         assert "replaying" not in done.stderr
     assert not page.exists() and not output.exists()
 
 
 def test_a_table_needs_no_drawings(small_trace):
-    done = eeon("replay", str(small_trace), "-c", "mark_threshold")
-    assert done.returncode == 0, done.stderr
-    assert "deepest queue" in done.stdout
+    assert "deepest queue" in eeon("replay", str(small_trace), "-c", "mark_threshold").stdout

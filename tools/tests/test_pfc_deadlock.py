@@ -28,21 +28,20 @@ pytestmark = pytest.mark.system
 NAMES = ("s1", "s2", "s3")
 NEXT = 2
 """The port towards the next switch of the ring."""
-RING = topology.from_text(
-    "\n".join(
-        [
-            "name: ring",
-            "defaults: {rate: 1Gbps, delay: 500ns}",
-            "nodes:",
-            *(f"  {name}: {{kind: switch}}\n  h{name}: {{kind: host}}" for name in NAMES),
-            "links:",
-            *(f'  - endpoints: ["{name}:1", "h{name}:0"]' for name in NAMES),
-            '  - endpoints: ["s1:2", "s2:3"]',
-            '  - endpoints: ["s2:2", "s3:3"]',
-            '  - endpoints: ["s3:2", "s1:3"]',
-        ]
-    )
-)
+RING = topology.from_text("""
+name: ring
+defaults: {rate: 1Gbps, delay: 500ns}
+nodes:
+  {s1: {kind: switch}, s2: {kind: switch}, s3: {kind: switch},
+   h1: {kind: host}, h2: {kind: host}, h3: {kind: host}}
+links:
+  - endpoints: ["s1:1", "h1:0"]
+  - endpoints: ["s2:1", "h2:0"]
+  - endpoints: ["s3:1", "h3:0"]
+  - endpoints: ["s1:2", "s2:3"]
+  - endpoints: ["s2:2", "s3:3"]
+  - endpoints: ["s3:2", "s1:3"]
+""")
 MS = 10**9
 DETECT_MS = RESTORE_MS = 200
 PRIORITY, DSCP = 3, 26

@@ -9,6 +9,7 @@ import pytest
 from eeon_control import topology as topologies
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.comparing import remarks
+from eeon_tools.replay.faults import Fault
 from eeon_tools.replay.page import run_page
 from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import RunResult
@@ -50,12 +51,17 @@ def small_groups(folder: Path) -> tuple[Path, Path]:
     return trace, config
 
 
+def recorded_run(trace: Path, config: str | Path, *faults: str) -> tuple[Recording, RunResult]:
+    found: list[Recording] = []
+    failing = tuple(map(Fault.parse, faults))
+    settings = ReplaySettings("test", trace, "leaf-spine-4", (str(config),), faults=failing)
+    run = replay(settings, recorded=found.append)
+    return found[0], run
+
+
 @pytest.fixture(scope="module")
 def recorded(files) -> tuple[Recording, RunResult]:
-    trace, config = files
-    found: list[Recording] = []
-    run = replay(ReplaySettings("small", trace, "leaf-spine-4", (str(config),)), recorded=found.append)
-    return found[0], run
+    return recorded_run(*files)
 
 
 def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded):
@@ -178,13 +184,12 @@ roles: {host_facing: {queue: red}, uplink: {queue: red}, spine: {queue: red}}
 def test_red_in_packets_is_told_in_packets(files, tmp_path):
     config = tmp_path / "red.yaml"
     config.write_text(RED_IN_PACKETS)
-    found: list[Recording] = []
-    run = replay(ReplaySettings("red", files[0], "leaf-spine-4", (str(config),)), recorded=found.append)
-    dropped = [visit for visit in found[0].visits() if visit.dropped == "early_dropped"]
+    recording, run = recorded_run(files[0], config)
+    dropped = [visit for visit in recording.visits() if visit.dropped == "early_dropped"]
     assert dropped
     for visit in dropped:
         assert visit.queue_packets >= 5
         said = f"RED, queue {visit.queue_packets:,} packets, min 5, max 15 packets: dropped early"
-        assert found[0].reason(visit) == said
-    port = next(port for port in run_model(found[0], run)["ports"] if port["drops"])
+        assert recording.reason(visit) == said
+    port = next(port for port in run_model(recording, run)["ports"] if port["drops"])
     assert (port["threshold_packets"], port["threshold"]) == (5, 5 * 1514)

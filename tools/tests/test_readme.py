@@ -35,13 +35,8 @@ def test_each_of_the_three_ways_in_has_three_commands():
 
 
 def test_the_example_of_the_twin_says_what_marks_and_what_drops(tmp_path):
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "twin.py")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    words = (sys.executable, ROOT / "examples" / "twin.py")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     red, threshold = done.stdout.splitlines()
     assert re.fullmatch(r"red_ect: [1-9]\d* marked, [1-9]\d* dropped early", red)
     assert re.fullmatch(r"mark_threshold: [1-9]\d* marked, 0 dropped early", threshold)

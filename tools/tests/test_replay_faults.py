@@ -1,15 +1,11 @@
 """Links and switches that fail in a replay's twin: refusals, losses, and the count of every packet."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from eeon_control.units import Duration
-from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.faults import Fault
-from eeon_tools.replay.result import RunResult
-from eeon_tools.replay.twin_run import ReplaySettings, replay
-from test_pfc_reasons import small_groups
+from test_pfc_reasons import recorded_run, small_groups
 from test_replay_twin import comparable
 
 MS = 10**9
@@ -22,18 +18,12 @@ def test_a_fault_names_a_link_or_a_node_and_when():
         assert str(Fault.parse(text)) == text
 
 
-def run(trace: Path, *faults: str, config: str = "mark_threshold") -> tuple[RunResult, Recording]:
-    found: list[Recording] = []
-    settings = ReplaySettings(
-        "test", trace, "leaf-spine-4", (config,), faults=tuple(map(Fault.parse, faults))
-    )
-    return replay(settings, recorded=found.append), found[0]
-
-
 @pytest.mark.system
 def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_packet(incast):
-    result, recording = run(incast, "h1@2ms-3ms", "spine1@1ms")
-    assert comparable(result) == comparable(run(incast, "h1@2ms-3ms", "spine1@1ms")[0])
+    (recording, result), (_, again) = (
+        recorded_run(incast, "mark_threshold", "h1@2ms-3ms", "spine1@1ms") for _ in range(2)
+    )
+    assert comparable(result) == comparable(again)
     total = result.total()
     assert total.sent == total.delivered + total.dropped + total.lost and total.lost > 0
     by_class: Counter[str] = Counter()
@@ -52,8 +42,7 @@ def test_what_a_link_that_is_down_loses_is_counted_by_class_and_told_packet_by_p
 
 @pytest.mark.system
 def test_pauses_that_a_link_loses_are_counted_apart_from_packets(tmp_path):
-    trace, config = small_groups(tmp_path)
-    result, _ = run(trace, "spine1@500us-1ms", "spine2@500us-1ms", config=str(config))
+    _, result = recorded_run(*small_groups(tmp_path), "spine1@500us-1ms", "spine2@500us-1ms")
     assert sum(link.lost.get("control", 0) for link in result.faults) > 0
     total = result.total()
     assert total.sent == total.delivered + total.dropped + total.lost

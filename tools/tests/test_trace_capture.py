@@ -30,11 +30,6 @@ def write(path: Path) -> Path:
     return capture(path, (packet[:3] for packet in PACKETS))
 
 
-@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path, suffix):
-    assert list(read_packets(write(tmp_path / f"t{suffix}"))) == PACKETS
-
-
 def test_scapy_reads_the_same_lengths_and_times(tmp_path):
     with RawPcapReader(str(write(tmp_path / "t.pcap"))) as reader:
         read = [(meta.sec * 10**9 + meta.usec, meta.wirelen, data) for data, meta in reader]
@@ -46,11 +41,11 @@ def test_scapy_reads_the_same_lengths_and_times(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
-def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_can_be_kept(tmp_path, suffix):
+def test_a_file_is_read_whole_and_a_truncated_one_refused_or_what_is_whole_of_it_kept(tmp_path, suffix):
     whole = write(tmp_path / f"whole{suffix}").read_bytes()
     cut = tmp_path / f"cut{suffix}"
     clean_ends = 0
-    for length in range(1, len(whole)):
+    for length in range(1, len(whole) + 1):
         cut.write_bytes(whole[:length])
         told: list[BrokenOffError] = []
         packets = list(read_packets(cut, told.append))
@@ -60,8 +55,11 @@ def test_every_truncation_is_refused_or_ends_between_packets_and_what_is_whole_c
             assert str(error).startswith(f"{cut}: packet {len(packets) + 1}, offset")
             with pytest.raises(BrokenOffError):
                 list(read_packets(cut))
-    # After the header(s) and after each packet but the last; pcapng may also end after its section header.
-    assert clean_ends == (3 if suffix == ".pcap" else 4)
+    assert packets == PACKETS
+    # After the header(s) and after each packet; pcapng may also end after its section header.
+    assert clean_ends == (4 if suffix == ".pcap" else 5)
+    cut.write_bytes(gzip.compress(whole)[:-8])
+    assert list(read_packets(cut, told.append)) == PACKETS and "compressed file is truncated" in str(told[-1])
     if suffix == ".pcapng":
         cut.write_bytes(whole[:-10] + b"\xff" * 10)
         with pytest.raises(TraceError, match="packet 3, offset"):  # damaged: nothing is kept

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from eeon_tools.cli.support import reports_errors
-from eeon_tools.trace.frames import internet_checksum
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
 from scapy.utils import PcapReader
@@ -63,11 +62,9 @@ def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(tmp_pa
         ip = packet[IPv6 if family else IP]
         key = tuple(sorted([f"{ip.src} {packet[TCP].sport}", f"{ip.dst} {packet[TCP].dport}"]))
         connections.setdefault(key, set()).add((ip.tc if family else ip.tos) >> 2)
-        assert internet_checksum(bytes(ip)[:20]) == 0 or family
     assert all(len(dscps) == 1 for dscps in connections.values())
     taken = Counter(dscps.pop() for dscps in connections.values())
     assert taken[0] - taken[46] == len(connections) % 2
     shown = json.loads(eeon_trace("info", path, "--json").output)
     assert list(shown["dscp"]) == ["0", "46"]
     assert sum(totals["packets"] for totals in shown["dscp"].values()) == shown["packets"]
-    assert "DSCP" in eeon_trace("info", path).output

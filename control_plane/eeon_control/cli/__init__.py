@@ -34,7 +34,7 @@ _PLACES = {
     cls=EeonGroup,
     places=_PLACES,
     epilog="\b\nENVIRONMENT\n" + "\n".join(f"  {name:16}{text}" for name, text in ENVIRONMENT),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
 )
 @click.version_option(__version__, prog_name="eeon")
 def main() -> None:

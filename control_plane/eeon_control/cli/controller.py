@@ -24,7 +24,6 @@ def controller() -> None:
     "rank",
     type=click.IntRange(1, (1 << 64) - 1),
     default=election.DEFAULT,
-    show_default=True,
     help="P4Runtime election id and rank: of the controllers on one state folder, the one with the "
     "largest id is in charge and the others are standbys",
 )
@@ -32,7 +31,6 @@ def controller() -> None:
     "--check-interval",
     type=options.SPAN_OR_ZERO,
     default="60s",
-    show_default=True,
     metavar="TIME",
     help="time between routine comparisons of a switch; 0: none",
 )
@@ -49,10 +47,8 @@ def controller() -> None:
     help="leave out the ports' packet and byte counters that are zero; Prometheus then misses the first "
     "increase of each",
 )
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
-)
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
 def run(
     fabric: options.Fabric,
     rank: int,

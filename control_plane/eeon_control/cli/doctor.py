@@ -38,9 +38,7 @@ EXIT CODES
     metavar="NAME",
     help="check this network interface of a switch; repeatable",
 )
-@click.option(
-    "--all/--problems", "shows_all", default=True, help="also show checks without a finding  [default: all]"
-)
+@click.option("--all/--problems", "shows_all", default=True, help="also show checks without a finding")
 @options.output_option
 def doctor(fabric: options.Fabric, interfaces: tuple[str, ...], shows_all: bool, output: str) -> int:
     """Check this machine, and with -t and -T also the switches, and explain how to correct faults.

@@ -36,7 +36,7 @@ _ASKED = (
 @click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
 @together(
     *(
-        click.option(name, type=kind, default=default, callback=_asked, show_default=True, help=text)
+        click.option(name, type=kind, default=default, callback=_asked, help=text)
         for name, kind, default, text in _ASKED
     )
 )
@@ -44,14 +44,12 @@ _ASKED = (
     "--delay",
     type=QuantityType(Duration),
     default="500ns",
-    show_default=True,
     help="propagation delay of every link; 25ns for 5 m of cable",
 )
 @click.option(
     "--first-port",
     type=click.IntRange(1, 65535),
     default=9559,
-    show_default=True,
     help="TCP port of the first switch in targets.yaml; the others follow",
 )
 def init(

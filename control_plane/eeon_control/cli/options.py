@@ -142,7 +142,6 @@ def topology_option(
         "topology_name",
         required=required and default is None,
         default=default,
-        show_default=True,
         metavar="NAME|FILE",
         shell_complete=completions.topology_names,
         help=f"topology: a name from the package (leaf-spine-4, ...) or a file{more}",
@@ -218,7 +217,9 @@ foreign_option = click.option(
 )
 """--foreign."""
 
-comment_option = click.option("--comment", default="", help="reason for the change, shown in the history")
+comment_option = click.option(
+    "--comment", default="", show_default=False, help="reason for the change, shown in the history"
+)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="show no progress")
 
 dry_run_option = click.option(
@@ -238,7 +239,6 @@ def _output_option(text: str) -> Callable[[_F], _F]:
         "--output",
         type=click.Choice([text, "json"]),
         default=text,
-        show_default=True,
         callback=lambda ctx, param, output: "json" if ctx.params.pop("as_json") else output,
         help="output format; -o json is the same as --json",
     )

@@ -72,8 +72,8 @@ def import_(
 @options.config_option
 @options.topology_option()
 @_switch_option
-@click.option("--queue", type=click.IntRange(0, 63), default=0, show_default=True, help="SONiC queue to set")
-@click.option("--pool", default="egress_lossy_pool", show_default=True, help="BUFFER_POOL of the buffers")
+@click.option("--queue", type=click.IntRange(0, 63), default=0, help="SONiC queue to set")
+@click.option("--pool", default="egress_lossy_pool", help="BUFFER_POOL of the buffers")
 @click.option(
     "--yang",
     "models",

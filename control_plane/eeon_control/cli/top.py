@@ -13,18 +13,11 @@ from eeon_control.views.top import VIEW
 
 @click.command(epilog=common.EXIT_CODES)
 @options.fabric_options
-@click.option(
-    "--interval",
-    "interval_s",
-    type=options.SPAN,
-    default="2s",
-    show_default=True,
-    help="time between readings",
-)
+@click.option("--interval", "interval_s", type=options.SPAN, default="2s", help="time between readings")
 @click.option("--once", is_flag=True, help="show one interval and exit, for scripts")
 @common.switch_option()
 @common.only_option(VIEW.filters)
-@click.option("--sort", metavar="COLUMN", default="used", show_default=True, help="sort by this column")
+@click.option("--sort", metavar="COLUMN", default="used", help="sort by this column")
 @common.REVERSE
 @options.output_option
 def top(

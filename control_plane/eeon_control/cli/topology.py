@@ -30,19 +30,17 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
         multiple=True,
         metavar="SLUG",
         default=inventory.ROLES.get(name, ()),
-        show_default=True,
         help=f"NetBox role of {what}; repeatable",
     )
 
 
 @import_.command()
 @click.argument("file", metavar="FILE", type=options.INPUT)
-@click.option("--name", default="netbox", show_default=True, help="name of the fabric")
+@click.option("--name", default="netbox", help="name of the fabric")
 @click.option(
     "--delay",
     type=options.QuantityType(Duration, minimum=1),
     default="500ns",
-    show_default=True,
     metavar="TIME",
     help="propagation delay of cables without a length; other cables have 5 ns per metre",
 )

@@ -22,19 +22,10 @@ _COMMITTED = "docs/results"
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option(
-    "--results",
-    type=FOLDER,
-    default=_RESULTS,
-    show_default=True,
-    help="Folder with one folder of results per experiment.",
+    "--results", type=FOLDER, default=_RESULTS, help="Folder with one folder of results per experiment."
 )
 @click.option(
-    "-o",
-    "--output",
-    type=FOLDER,
-    default=_OUTPUT,
-    show_default=True,
-    help="Folder for README.md, figures/ and data/.",
+    "-o", "--output", type=FOLDER, default=_OUTPUT, help="Folder for README.md, figures/ and data/."
 )
 @click.option("--html", "html_path", type=FILE, help="Also write the report as one HTML page.")
 @click.option("--quick", is_flag=True, help="Use the scaled-down forms, in folders RESULTS/NAME-quick.")

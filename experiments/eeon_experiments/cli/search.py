@@ -54,7 +54,7 @@ CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
     metavar="TIME",
     default="10s",
     type=QuantityType(Duration),
-    help="With --from-targets: time between two readings of the counters.  [default: 10s]",
+    help="With --from-targets: time between two readings of the counters.",
 )
 @click.option(
     "--range",

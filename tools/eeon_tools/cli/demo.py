@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     "--output",
     type=FOLDER,
     default=Path("out/demo"),
-    show_default=True,
     help="Folder for the trace, summary.json, picture.svg and report.html.",
 )
 @seed_option("Seed of the trace.")

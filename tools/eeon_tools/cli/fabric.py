@@ -68,7 +68,7 @@ class Stop:
 
 
 _name_option = click.option(
-    "--name", default="eeon", show_default=True, help="Live fabric: prefix of its namespaces and interfaces."
+    "--name", default="eeon", help="Live fabric: prefix of its namespaces and interfaces."
 )
 
 
@@ -83,7 +83,6 @@ def fabric() -> None:
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
     default="twin",
-    show_default=True,
     help="Kind of switches; engine and bmv2 run in real time, as root.",
 )
 @click.option(
@@ -91,14 +90,12 @@ def fabric() -> None:
     "targets_path",
     type=FILE,
     default=_TARGETS_FILE,
-    show_default=True,
     help="Targets file to write, with the address of each switch's P4Runtime server.",
 )
 @click.option(
     "--rate-scale",
     type=_Scale(),
     default="1/10",
-    show_default=True,
     help="Live fabric: factor applied to every link's rate, because a computer is slower than the links.",
 )
 @click.option(

@@ -45,15 +45,10 @@ def lab() -> None:
     "--rate",
     type=QuantityType(DataRate, minimum=1),
     default="1Gbps",
-    show_default=True,
     help="Rate of links for which a tutorial's topology gives none.",
 )
 @click.option(
-    "--queue",
-    type=click.IntRange(1, 1 << 20),
-    default=64,
-    show_default=True,
-    help="Number of packets that a port can queue.",
+    "--queue", type=click.IntRange(1, 1 << 20), default=64, help="Number of packets that a port can queue."
 )
 @click.option(
     "--first-port",

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import FILE, config_options, output_file, topology_option
+from eeon_control.cli.options import FILE, INPUT, config_options, output_file, topology_option
 from eeon_control.cli.output import console, print_json, print_problems
 from eeon_control.outputs import write_text
 
 from eeon_tools.cli.recordings import RecordedFiles, recording_options
 from eeon_tools.cli.support import (
     break_teller,
-    capture_argument,
     keep_good_option,
     packet_progress,
     reads_again,
@@ -43,7 +42,7 @@ _PAUSED_SHOWN = 5
 
 
 @click.command()
-@capture_argument("trace")
+@click.argument("trace", type=INPUT)
 @topology_option(required=False, more="  [default: the one in the trace's manifest]")
 @config_options(required=False, more=". Without this option, a live fabric keeps its configuration")
 @speed_option
@@ -122,18 +121,15 @@ def replay(
     on_break = break_teller(keep_good)
     if fabric_name is None:
         if target not in (None, "twin"):
+            how = f"`eeon fabric up TOPOLOGY --target {target}`"
             raise InputError(
                 "--target",
-                str(target),
-                f"runs in real time: bring a fabric up with `eeon fabric up TOPOLOGY --target {target}` and "
-                "name it with --fabric",
+                target,
+                f"runs in real time: bring a fabric up with {how} and name it with --fabric",
             )
         if not config_names and not compare:
-            raise InputError(
-                "--config",
-                "",
-                "is missing: a new twin has no configuration; name a file, or a name in `eeon config list`",
-            )
+            why = "is missing: a new twin has no configuration; name a file, or a name in `eeon config list`"
+            raise InputError("--config", "", why)
         if files.hops is not None and not files.are_wanted:
             raise InputError(
                 "--hops", str(files.hops), "has no effect without --html, --pcapng or --perfetto"
@@ -251,11 +247,8 @@ def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
 def _topology_of(trace: Path) -> str:
     found = manifests.topology_of(trace)
     if found is None:
-        raise TraceError(
-            trace,
-            "",
-            "has no manifest that names its fabric; give --topology, a file or a name in `eeon config list`",
-        )
+        why = "has no manifest that names its fabric; give --topology, a file or a name in `eeon config list`"
+        raise TraceError(trace, "", why)
     return found
 
 

@@ -24,6 +24,12 @@ from eeon_tools.quantiles import by_rank
 from eeon_tools.tables import Rows
 from eeon_tools.trace.coflow import SAMPLE
 
+_FORMATS = {
+    "scheduler": "", "mean": ",.3f", "against_fair": "+.1%", "median": ",.3f", "p95": ",.3f",
+    "longest": ",.3f", "without_rate": ",",
+}  # fmt: skip
+"""The columns of the table."""
+
 
 @click.command()
 @coflows_argument
@@ -32,14 +38,12 @@ from eeon_tools.trace.coflow import SAMPLE
     "--rate",
     type=QuantityType(DataRate, minimum=1),
     default="1Gbps",
-    show_default=True,
     help="Rate of each rack's link, in each direction.",
 )
 @click.option(
     "--gap-ms",
     type=NumberRange(0, 1e6),
     default=0.0,
-    show_default=True,
     help="Mean of the exponential gaps between a reducer's flows; 0: all arrive with their coflow.",
 )
 @seed_option("Seed of the gaps.")
@@ -72,23 +76,11 @@ def schedule(
             progress.update(tasks[variant], completed=count)
 
         results = complete_all(trace, ended)
+    found = [_row(result, results[0]) for result in results]
     if as_json:
-        print_json([_row(result, results[0]) for result in results], indent=2)
+        print_json(found, indent=2)
         return
-    rows = []
-    for result in results:
-        row = _row(result, results[0])
-        rows.append(
-            (
-                result.variant.name,
-                f"{row['mean']:,.3f}",
-                f"{row['against_fair']:+.1%}",
-                f"{row['median']:,.3f}",
-                f"{row['p95']:,.3f}",
-                f"{row['longest']:,.3f}",
-                f"{row['without_rate']:,}",
-            )
-        )
+    rows = [[format(row[key], form) for key, form in _FORMATS.items()] for row in found]
     head = ("scheduler", "mean", "against fair", "median", "p95", "longest", "no rate at arrival")
     what = f"{counted(len(trace.arrivals), 'coflow')}, {counted(len(trace.flows), 'flow')}"
     Rows(head, rows, title=f"{what}: completion times in seconds").show(console())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
-from eeon_control.cli.options import INPUT, as_one, together
+from eeon_control.cli.options import as_one, together
 from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
@@ -78,15 +78,11 @@ def needs_plots(what: str) -> None:
 
 def seed_option(what: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Declares the option for a seed, which is 1 unless it is given."""
-    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=what)
+    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help=what)
 
 
 speed_option = click.option(
-    "--speed",
-    type=NumberRange(1e-6, 1e9),
-    default=1.0,
-    show_default=True,
-    help="Factor applied to the speed of the trace.",
+    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the trace."
 )
 
 keep_good_option = click.option(
@@ -96,11 +92,6 @@ keep_good_option = click.option(
 )
 
 
-def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Declares a capture as argument: a file, a pipe, or - for standard input."""
-    return click.argument(name, type=INPUT)
-
-
 def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Passes the command, for the capture of argument `name`, a file that can be read more than once."""
 
@@ -108,7 +99,7 @@ def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _
         @functools.wraps(function)
         def wrapper(**arguments: object) -> _Result:
             capture = arguments[name]
-            assert isinstance(capture, Path), "`capture_argument` gives no other"
+            assert isinstance(capture, Path), "INPUT gives no other"
             with seekable(capture) as file:
                 return function(**{**arguments, name: file})
 

@@ -13,6 +13,7 @@ import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import (
     FILE,
+    INPUT,
     QuantityType,
     as_one,
     json_option,
@@ -28,7 +29,6 @@ from eeon_control.units import Bytes, Duration
 from eeon_tools.cli.support import (
     NumberRange,
     break_teller,
-    capture_argument,
     keep_good_option,
     packet_progress,
     reads_again,
@@ -37,6 +37,7 @@ from eeon_tools.cli.support import (
     send_options,
 )
 from eeon_tools.replay.feed import SendRules
+from eeon_tools.replay.spec import LONGEST_RUN_PS
 from eeon_tools.tables import Rows
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
@@ -61,7 +62,6 @@ range_option = click.option(
     "--range",
     "span",
     default="1-",
-    show_default=True,
     metavar="FIRST-LAST",
     help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
 )
@@ -69,6 +69,8 @@ range_option = click.option(
 
 
 def _nanoseconds(_ctx: click.Context, _param: click.Parameter, value: Duration) -> int:
+    if value > LONGEST_RUN_PS:
+        raise click.BadParameter(f"{value}: must be at most 26 days, for which a twin runs")
     return value // _PS_PER_NS
 
 
@@ -114,52 +116,45 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
         click.option("-o", "--output", type=FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         topology_option(default="leaf-spine-4"),
         seed_option("Seed; the same settings and seed give the same bytes."),
-        click.option("--window", type=BYTES, default="64KiB", show_default=True,
+        click.option("--window", type=BYTES, default="64KiB",
                      help="Maximum number of bytes that a sender has in flight."),
-        click.option("--one-way-delay", type=DURATION, default="30us", show_default=True,
+        click.option("--one-way-delay", type=DURATION, default="30us",
                      help="Time from a full frame's departure from its host to the queue of the receiver's "
                           "link; at least its time on the host's link."),
-        click.option("--ce-threshold", type=BYTES, default="97.5KB", show_default=True,
+        click.option("--ce-threshold", type=BYTES, default="97.5KB",
                      help="Depth of the queue of the receiver's link above which data gets CE, so that "
                           "its ACKs carry ECE."),
-        click.option("--ecn/--no-ecn", default=True, show_default=True,
-                     help="Whether connections negotiate ECN."),
+        click.option("--ecn/--no-ecn", default=True, help="Whether connections negotiate ECN."),
         click.option("--ipv6", is_flag=True, help="IPv6 instead of IPv4."),
         click.option("--dscp", "dscps", type=click.IntRange(0, 63), multiple=True, default=(0,),
-                     show_default=True,
                      help="DSCP of the connections; repeatable: connections take the values in turn."),
         click.option("--full", "whole_frames", is_flag=True,
                      help="Store whole frames; by default, only headers, with the true length beside them."),
-        click.option("--max-packets", type=click.IntRange(1), default=20_000_000, show_default=True,
+        click.option("--max-packets", type=click.IntRange(1), default=20_000_000,
                      help="Refuse to write a longer trace."),
     )(command)  # fmt: skip
 
 
 @trace.command()
 @_writes_trace
-@click.option(
-    "--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Number of map tasks."
-)
+@click.option("--maps", type=click.IntRange(1, 1_000_000), default=40, help="Number of map tasks.")
 @click.option(
     "--reducers", type=click.IntRange(1, 100_000), help="Number of reduce tasks.  [default: two per host]"
 )
-@click.option(
-    "--split", "split_bytes", type=BYTES, default="64MB", show_default=True, help="Input of one map task."
-)
-@click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0, show_default=True,
+@click.option("--split", "split_bytes", type=BYTES, default="64MB", help="Input of one map task.")
+@click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0,
               help="Map output bytes per input byte.")  # fmt: skip
-@click.option("--parallel-fetches", type=click.IntRange(1, 10_000), default=5, show_default=True,
+@click.option("--parallel-fetches", type=click.IntRange(1, 10_000), default=5,
               help="Maximum number of parallel fetches of one reducer.")  # fmt: skip
-@click.option("--map-slots", type=click.IntRange(1, 1000), default=2, show_default=True,
+@click.option("--map-slots", type=click.IntRange(1, 1000), default=2,
               help="Maximum number of maps that a host runs in parallel.")  # fmt: skip
-@click.option("--startup", "startup_ns", type=DURATION, default="1.6s", show_default=True,
+@click.option("--startup", "startup_ns", type=DURATION, default="1.6s",
               callback=_nanoseconds, help="Start-up time of a task.")  # fmt: skip
-@click.option("--cycles-per-byte", type=NumberRange(0, 1e6), default=84.0, show_default=True,
+@click.option("--cycles-per-byte", type=NumberRange(0, 1e6), default=84.0,
               help="Cycles of a map task per byte, on a 2.5 GHz core.")  # fmt: skip
-@click.option("--noise", "noise_sigma", type=NumberRange(0, 3), default=0.0953, show_default=True,
+@click.option("--noise", "noise_sigma", type=NumberRange(0, 3), default=0.0953,
               help="Sigma of the log-normal noise on task times.")  # fmt: skip
-@click.option("--heartbeat", "heartbeat_ns", type=HEARTBEAT, default="1s", show_default=True,
-              callback=_nanoseconds,
+@click.option("--heartbeat", "heartbeat_ns", type=HEARTBEAT, default="1s", callback=_nanoseconds,
               help="Interval at which hosts get maps and report finished maps.")  # fmt: skip
 @as_one("job", Shuffle)
 def shuffle(topology: Topology, job: Shuffle) -> Workload:
@@ -178,14 +173,12 @@ def shuffle(topology: Topology, job: Shuffle) -> Workload:
     "--scale",
     type=NumberRange(0, 1000, min_open=True),
     default=1.0,
-    show_default=True,
     help="Factor applied to every transfer's size.",
 )
 @click.option(
     "--time-scale",
     type=NumberRange(1e-6, 1e9),
     default=1.0,
-    show_default=True,
     help="Factor applied to the speed of arrivals in the file.",
 )
 def coflow(_topology: Topology, coflows: Path | None, span: str, scale: float, time_scale: float) -> Workload:
@@ -211,11 +204,9 @@ def parse_range(text: str) -> tuple[int, int | None]:
 
 
 @trace.command()
-@capture_argument("capture")
+@click.argument("capture", type=INPUT)
 @json_option
-@click.option(
-    "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
-)
+@click.option("--top", type=click.IntRange(0, 1000), default=8, help="Number of senders to list.")
 @keep_good_option
 @reports_errors
 def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
@@ -232,7 +223,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 
 
 @trace.command()
-@capture_argument("capture")
+@click.argument("capture", type=INPUT)
 @click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
 @topology_option(required=False, more="  [default: the one in the trace's manifest, or leaf-spine-4]")
 @click.option("--gap", type=DURATION,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -102,11 +103,9 @@ class FaultyLink(Transmitter):
         return cls(report["node"], port, report["peer"], report["down_ps"] / 10**9, report["lost"])
 
 
-def lost_by_class(report: Report | TrafficReport) -> dict[str, int]:
+def lost_by_class(report: Report | TrafficReport) -> Counter[str]:
     """Returns the losses of all links by class; empty for a live fabric, whose reports have no faults."""
-    found: dict[str, int] = {}
-    links = cast("list[FaultyLinkReport]", report.get("faults", []))
-    for link in links:
-        for name, packets in link["lost"].items():
-            found[name] = found.get(name, 0) + packets
+    found: Counter[str] = Counter()
+    for link in cast("list[FaultyLinkReport]", report.get("faults", [])):
+        found.update(link["lost"])
     return found

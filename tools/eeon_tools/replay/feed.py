@@ -19,6 +19,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -137,10 +138,7 @@ class FeedCounts:
             )
         if self.repeated:
             found.append(REPEATED.format(self.repeated))
-        return found + [f"packets left out because {why}: {count:,}" for why, count in self._left_out()]
-
-    def _left_out(self) -> Iterator[tuple[str, int]]:
-        for why, count in (
+        left_out = (
             ("they are further copies, seen at another interface", self.copies),
             (f"they are not IP ({_listed(self.not_ip)})", sum(self.not_ip.values())),
             ("they are multicast or broadcast", self.multicast),
@@ -148,9 +146,8 @@ class FeedCounts:
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
             (f"they are longer than {_MAX_OFFER_BYTES:,} bytes", self.too_long),
-        ):
-            if count:
-                yield why, count
+        )
+        return found + [f"packets left out because {why}: {count:,}" for why, count in left_out if count]
 
 
 class _Addresses:
@@ -183,18 +180,12 @@ class _Addresses:
         self.named |= {one.network_address.packed: found[one] for one in found if one.num_addresses == 1}
         wide = [(one, host) for one, host in found.items() if one.num_addresses > 1]
         self._longest_first = sorted(wide, key=lambda one: -one[0].prefixlen)
-        self._known: dict[bytes, int | None] = {}
+        self.host_of = lru_cache(_KNOWN_ADDRESSES)(self._host_of)
 
-    def host_of(self, address: bytes) -> int | None:
+    def _host_of(self, address: bytes) -> int | None:
         """Returns the host of an address; None if it belongs to none."""
-        if address not in self._known:
-            if len(self._known) >= _KNOWN_ADDRESSES:
-                self._known.clear()
-            host = self.named.get(address)
-            self._known[address] = self._by_prefix(address) if host is None else host
-        return self._known[address]
-
-    def _by_prefix(self, address: bytes) -> int | None:
+        if (host := self.named.get(address)) is not None:
+            return host
         whole = ipaddress.ip_address(address)
         return next((host for network, host in self._longest_first if whole in network), None)
 

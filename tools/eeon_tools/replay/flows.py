@@ -109,10 +109,8 @@ def flows_of(
         flow = direction.flow
         if flow is None or (gap_ps is not None and offer.at_ps - flow.ended_ps > gap_ps):
             if len(flows) == MAX_FLOWS:
-                raise TraceError(
-                    trace, f"packet {offer.number}",
-                    f"begins one flow more than the limit, {MAX_FLOWS:,}; list a part of the capture",
-                )  # fmt: skip
+                why = f"begins one flow more than the limit, {MAX_FLOWS:,}; list a part of the capture"
+                raise TraceError(trace, f"packet {offer.number}", why)
             flow = CapturedFlow(offer.host, destination, 0, offer.at_ps, offer.at_ps)
             flows.append(flow)
             direction.flow = flow

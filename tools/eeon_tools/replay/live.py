@@ -156,11 +156,8 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
         is_tagged = int.from_bytes(offer.captured[12:14], "big") in ETHERTYPES_VLAN
         longest = MTU_BYTES + _ETHERNET_BYTES + (_VLAN_BYTES if is_tagged else 0)
         if offer.frame_bytes > longest:
-            raise TraceError(
-                trace,
-                f"packet {offer.number}",
-                f"has {offer.frame_bytes} bytes; a live fabric carries up to {longest}; replay it on a twin",
-            )
+            why = f"has {offer.frame_bytes} bytes; a live fabric carries up to {longest}; replay it on a twin"
+            raise TraceError(trace, f"packet {offer.number}", why)
     try:
         traffic.add(*flat(batch, _PS_PER_NS))
     except EngineError as error:

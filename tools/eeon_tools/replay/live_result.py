@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from eeon_tools.explain.values import plural
 from eeon_tools.replay.result import ClassPackets, ReplayResult
 
 LATE_SHARE = 0.01
@@ -101,7 +102,7 @@ def remarks(run: LiveResult) -> list[str]:
         )
     by_ecn = run.feed.by_ecn
     if run.feed.offered and not by_ecn["ect_0"] + by_ecn["ect_1"]:
-        found.append(f"None of {run.feed.offered:,} packets is ECN-capable: switches mark none of them.")
+        found.append(f"Of {plural(run.feed.offered, 'packet')}, none is ECN-capable: switches mark none.")
     if run.pauses:
         found.append(
             f"{run.pauses:,} pauses and congestion messages of switches reached hosts, which do not "

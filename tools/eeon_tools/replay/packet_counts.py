@@ -8,6 +8,7 @@ error, never a number in a table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -65,11 +66,11 @@ def class_packets(
 
 def other_drops(counters: FabricCounters) -> dict[str, int]:
     """Returns the packets in `other_dropped` of all classes, by the program's verdict."""
-    found: dict[str, int] = {}
+    found: Counter[str] = Counter()
     for count in counters.verdicts:
-        if count.verdict in _OTHER_VERDICTS and count.packet_class != CONTROL and count.packets:
-            found[count.verdict] = found.get(count.verdict, 0) + count.packets
-    return dict(sorted(found.items()))
+        if count.verdict in _OTHER_VERDICTS and count.packet_class != CONTROL:
+            found[count.verdict] += count.packets
+    return dict(sorted((+found).items()))
 
 
 def check(
@@ -128,11 +129,14 @@ def made(report: Report) -> int:
 
 
 def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
-    ended = sum(
-        count.packets
-        for count in counters.verdicts
-        if count.packet_class == CONTROL and count.verdict not in SENT
-    ) + lost_by_class(report).get(CONTROL, 0)
+    ended = (
+        sum(
+            count.packets
+            for count in counters.verdicts
+            if count.packet_class == CONTROL and count.verdict not in SENT
+        )
+        + lost_by_class(report)[CONTROL]
+    )
     if made(report) != ended:
         yield (
             f"control: switches made {made(report)} that reached no host, "
@@ -152,17 +156,15 @@ def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
 
 def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
     # A frame that a switch makes does not arrive at a port of the topology.
-    received = {(one["name"], CONTROL): one["copies"] for one in report["switches"]}
-    decided: dict[tuple[str, str], int] = {}
+    received = Counter({(one["name"], CONTROL): one["copies"] for one in report["switches"]})
+    decided: Counter[tuple[str, str]] = Counter()
     for entered in counters.received:
-        key = entered.switch, entered.packet_class
-        received[key] = received.get(key, 0) + entered.packets
+        received[entered.switch, entered.packet_class] += entered.packets
     for verdict in counters.verdicts:
-        key = verdict.switch, verdict.packet_class
-        decided[key] = decided.get(key, 0) + verdict.packets
+        decided[verdict.switch, verdict.packet_class] += verdict.packets
     for (switch, name), count in received.items():
-        if decided.get((switch, name), 0) != count:
-            yield f"{switch}: received {count} {name}, gave a verdict on {decided.get((switch, name), 0)}"
+        if count != decided[switch, name]:
+            yield f"{switch}: received {count} {name}, gave a verdict on {decided[switch, name]}"
 
 
 def to_hosts(topology: Topology) -> set[tuple[str, int]]:

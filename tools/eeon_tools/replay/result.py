@@ -169,11 +169,6 @@ class RunResult(ReplayResult):
     lossless_dropped: int = 0
     transmitters_without_power: int = 0
 
-    @property
-    def overtime_seconds(self) -> float:
-        """The time from the common end to the end of the measurement, if packets were delivered late."""
-        return self.virtual_seconds - self.common_end_seconds
-
     def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
         """Returns the queue with the highest peak, of one role or of all; the first if several are equal."""
         queues = [queue for queue in self.queues if role is None or queue.role == role]

@@ -75,11 +75,12 @@ def paused(queues: Iterable[PausedQueue]) -> Rows:
 
 def overtime(run: RunResult) -> str | None:
     """Returns a warning about comparing this run's joules with another's; None if they can be compared."""
-    if run.overtime_seconds <= 0:
+    longer = run.virtual_seconds - run.common_end_seconds
+    if longer <= 0:
         return None
     return (
         f"Not all was delivered {1000 * run.common_end_seconds:,.3f} ms after the start, so energy was "
-        f"measured for {1000 * run.overtime_seconds:,.3f} ms longer: compare its shares with other runs, "
+        f"measured for {1000 * longer:,.3f} ms longer: compare its shares with other runs, "
         "not its joules."
     )
 

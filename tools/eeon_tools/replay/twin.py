@@ -1,9 +1,8 @@
 """A running twin: the engine's fabric, a P4Runtime server on loopback for each of its switches, and the
 controller.
 
-All writes to switches and all reads from them go
-through P4Runtime, as with real switches; only frames, the clock and the measurements of hosts and PHYs do
-not.
+All writes to switches and all reads from them go through P4Runtime, as with real switches; only frames, the
+clock and the measurements of hosts and PHYs do not.
 """
 
 from __future__ import annotations
@@ -126,7 +125,4 @@ class RunningTwin:
 
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
         """Returns the P4 program's registers of every linked port, over P4Runtime."""
-        read: dict[tuple[str, int], dict[str, int]] = fabric.read_registers_sync(
-            self.topology, self.targets, names
-        )
-        return read
+        return fabric.read_registers_sync(self.topology, self.targets, names)

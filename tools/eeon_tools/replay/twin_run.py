@@ -180,11 +180,8 @@ def identity_of(trace: Path) -> tuple[str, int | None]:
     if manifest is None:
         return digest, None
     if digest != manifest.sha256:
-        raise TraceError(
-            manifests.manifest_path(trace),
-            "$.sha256",
-            "belongs to another file; make the trace again or remove it",
-        )
+        why = "belongs to another file; make the trace again or remove it"
+        raise TraceError(manifests.manifest_path(trace), "$.sha256", why)
     return digest, manifest.seed
 
 

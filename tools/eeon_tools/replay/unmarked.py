@@ -10,7 +10,7 @@ from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, Red
 from eeon_control.topology import Port
 from eeon_control.units import Packets
 
-from eeon_tools.explain.values import size, time
+from eeon_tools.explain.values import plural, size, time
 
 _SMALLEST_FRAME_BYTES = 60
 
@@ -56,7 +56,7 @@ def why_unmarked(
         return "no packet reaches them"
     if not able:
         with_ce = f"; {by_ecn['ce']:,} arrived with CE, which they keep" if by_ecn["ce"] else ""
-        return f"none of {total:,} packets is ECN-capable{with_ce}"
+        return f"of {plural(total, 'packet')}, none is ECN-capable{with_ce}"
     queues = list(_queues(config, switch_ports, by_ecn, depths))
     if queues:
         return _by_depth(queues, able, total)
@@ -79,8 +79,6 @@ def _queues(
                 yield _Queue(port, deepest, int(low) * _SMALLEST_FRAME_BYTES, f"{int(low):,} packets")
             case RedSettings() as red:
                 yield _Queue(port, deepest, int(red.min), size(int(red.min)))
-            case _:
-                pass
 
 
 def _by_depth(queues: list[_Queue], able: int, total: int) -> str:

@@ -174,8 +174,6 @@ def _walk(
             case "woke":
                 one.wakes += 1
                 _spread(one, asleep.pop(place, event.at_ps), event.at_ps, period_ps)
-            case _:
-                pass
     for place, since in asleep.items():
         _spread(series[place], since, recording.end_ps, period_ps)
     return ahead, slowed

@@ -87,12 +87,9 @@ def seekable(path: Path) -> Iterator[Path]:
     is_standard_input = path == STANDARD_INPUT
     with tempfile.TemporaryDirectory(prefix="eeon-") as folder:
         copy = Path(folder) / ("stdin" if is_standard_input else path.name)
-        with copy.open("wb") as target:
-            if is_standard_input:
-                shutil.copyfileobj(sys.stdin.buffer, target, BUFFER_BYTES)
-            else:
-                with path.open("rb") as source:
-                    shutil.copyfileobj(source, target, BUFFER_BYTES)
+        pipe = contextlib.nullcontext(sys.stdin.buffer) if is_standard_input else path.open("rb")
+        with pipe as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, BUFFER_BYTES)
         try:
             yield copy
         except TraceError as error:

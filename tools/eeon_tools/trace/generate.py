@@ -103,7 +103,10 @@ def generate(
         sha256=manifests.digest(path),
         topology=topology.name,
         topology_file=None if topology_file is None else os.path.relpath(topology_file, path.parent),
-        hosts=manifests.describe_hosts(hosts),
+        hosts=[
+            manifests.ManifestHost(name=one.name, mac=one.mac, ipv4=str(one.ipv4), ipv6=str(one.ipv6))
+            for one in hosts
+        ],
         generator={
             "kind": workload.kind,
             "program": program.digest,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from eeon_control.outputs import write_text
-from eeon_control.topology import Host
 from pydantic import BaseModel, Field, ValidationError
 
 from eeon_tools.errors import TraceError
@@ -54,17 +53,9 @@ def manifest_path(trace: Path) -> Path:
     return trace.with_name(trace.name + ".manifest.json")
 
 
-def describe_hosts(hosts: list[Host]) -> list[ManifestHost]:
-    return [
-        ManifestHost(name=host.name, mac=host.mac, ipv4=str(host.ipv4), ipv6=str(host.ipv6)) for host in hosts
-    ]
-
-
-def write(trace: Path, manifest: Manifest) -> Path:
-    """Writes the manifest beside its trace and returns its path."""
-    path = manifest_path(trace)
-    write_text(path, manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
-    return path
+def write(trace: Path, manifest: Manifest) -> None:
+    """Writes the manifest beside its trace."""
+    write_text(manifest_path(trace), manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
 
 
 def read(trace: Path) -> Manifest | None:
@@ -94,11 +85,8 @@ def topology_of(trace: Path) -> str | None:
         return None if manifest is None else manifest.topology
     path = trace.parent / manifest.topology_file
     if not path.is_file():
-        raise TraceError(
-            manifest_path(trace),
-            "$.topology_file",
-            f"{path}, the topology of this trace ({manifest.topology}), does not exist; give -t FILE",
-        )
+        why = f"{path}, the topology of this trace ({manifest.topology}), does not exist; give -t FILE"
+        raise TraceError(manifest_path(trace), "$.topology_file", why)
     return str(path)
 
 

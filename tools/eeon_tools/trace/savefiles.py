@@ -4,6 +4,8 @@ A file is read to its last byte, or refused with the packet's number and the off
 before that much is read, so a pipe is read in the same way as a file.
 """
 
+from __future__ import annotations
+
 import gzip
 import io
 import struct
@@ -11,10 +13,13 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace import links
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -58,6 +63,19 @@ class Packet(NamedTuple):
     seen_at: bytes | None = None
 
 
+class _Unpacked(io.RawIOBase):
+    """Gives what a compressed file has, so that a buffer loses nothing before the end of a truncated one."""
+
+    def __init__(self, file: io.BufferedIOBase) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        return self._file.readinto1(buffer)
+
+
 class ExactStream:
     """The bytes of a capture, decompressed. It returns exactly the requested number of bytes, or raises.
 
@@ -71,9 +89,9 @@ class ExactStream:
         self._stream = file
         magic = cast(io.BufferedReader, file).peek(4)[:4]
         if magic[:2] == _GZIP_MAGIC:
-            self._stream = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), BUFFER_BYTES)
+            self._stream = io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file)), BUFFER_BYTES)
         elif magic == _ZSTD_MAGIC:
-            self._stream = io.BufferedReader(cast(io.RawIOBase, zstd.ZstdFile(file)), BUFFER_BYTES)
+            self._stream = io.BufferedReader(_Unpacked(zstd.ZstdFile(file)), BUFFER_BYTES)
 
     def read(self, count: int) -> bytes:
         """Returns exactly `count` bytes. Raises BrokenOffError if there are fewer."""

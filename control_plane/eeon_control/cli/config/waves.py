@@ -88,7 +88,6 @@ wave_options = options.together(
         "gate_seconds",
         type=options.SPAN,
         default="60s",
-        show_default=True,
         metavar="TIME",
         help="longest run time of a --gate-command",
     ),

@@ -85,9 +85,7 @@ def routes(
     "paths if switches spray packets  [default: all paths]",
 )
 @click.option("--ipv6", is_flag=True, help="use the hosts' IPv6 addresses")
-@click.option(
-    "--limit", type=click.IntRange(1), default=_PATHS, show_default=True, help="show at most this many paths"
-)
+@click.option("--limit", type=click.IntRange(1), default=_PATHS, help="show at most this many paths")
 @options.output_option
 def path(
     source: str,

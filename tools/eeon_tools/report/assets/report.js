@@ -9,8 +9,8 @@
       value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   // In milliseconds from 10 ms on, as the axis has it.
   const time = (us, digits = 1) => (us >= 10000 ? `${number(us / 1000, digits + 2)} ms` : `${number(us, digits)} us`);
-  const element = (name, text, attributes = {}) => {
-    const made = document.createElement(name);
+  const element = (name, text, attributes = {}, space = "http://www.w3.org/1999/xhtml") => {
+    const made = document.createElementNS(space, name);
     if (text !== undefined) made.textContent = text;
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
@@ -46,13 +46,9 @@
   };
 
   const depths = (run, flat) => {
-    const x = [0], y = [0];
-    for (let i = 0, at = 0; i < (flat || []).length; i += 2) {
-      at += flat[i];
-      x.push(at / 1000); y.push(flat[i + 1]);
-    }
-    x.push(run.end_us); y.push(y[y.length - 1]);
-    return { x, y };
+    const found = [[0, 0], ...unflat(flat || [])];
+    found.push([1000 * run.end_us, found.at(-1)[1]]);
+    return { x: found.map(([ns]) => ns / 1000), y: found.map(([, depth]) => depth) };
   };
 
   const draw = () => {
@@ -65,6 +61,11 @@
       fill("marks", port && port.mark_counts);
       fill("drops", port && port.drop_counts);
       fill("asleep", port && port.asleep_percent);
+      for (const name of ["threshold", "buffer"]) {
+        const line = model(name + place), bytes = port ? port[name] : null;
+        line.visible = bytes !== null;
+        if (line.visible) line.location = bytes;
+      }
     });
     const run = runs[state.a], port = run.ports[state.port];
     for (const kind of KINDS) {
@@ -75,14 +76,6 @@
         why: found.map(([one]) => one[WHY]), at: found.map(([, at]) => at), time: found.map(([one]) => time(one[AT], 3)),
       };
     }
-    [state.a, state.b].forEach((index, place) => {
-      const limits = runs[index] ? runs[index].ports[state.port] : {};
-      for (const name of ["threshold", "buffer"]) {
-        const line = model(name + place), bytes = limits[name];
-        line.visible = bytes !== null && bytes !== undefined;
-        if (line.visible) line.location = bytes;
-      }
-    });
     key(run, port);
   };
 
@@ -208,19 +201,18 @@
       choosePort(at);
       show(deepest.deepest_us - 2000, deepest.deepest_us + 2000);
     });
-    const first = (title, kinds) => {
-      const place = run.details.findIndex((one) => kinds.includes(one[KIND]));
+    const packet = (title, place, say) => {
       if (place < 0) return card(title, "none", () => {});
       const one = run.details[place];
-      card(title, `packet ${number(one[N])} at ${run.ports[one[PORT]].name}, ${time(one[AT])}`, () => jump(place));
+      card(title, `packet ${number(one[N])}${say(one, run.ports[one[PORT]].name)}`, () => jump(place));
     };
+    const first = (title, kinds) =>
+      packet(title, run.details.findIndex((one) => kinds.includes(one[KIND])), (one, port) => ` at ${port}, ${time(one[AT])}`);
     first("First mark", ["marked"]);
     first("First drop", ["dropped early", "no room", "dropped"]);
     const longest = (title, field) => {
       const place = run.details.reduce((best, one, at) => (one[field] > (best < 0 ? 0 : run.details[best][field]) ? at : best), -1);
-      if (place < 0) return card(title, "none", () => {});
-      const one = run.details[place];
-      card(title, `packet ${number(one[N])}: ${time(one[field])} at ${run.ports[one[PORT]].name}`, () => jump(place));
+      packet(title, place, (one, port) => `: ${time(one[field])} at ${port}`);
     };
     longest("Longest hold", HELD);
     longest("Longest pause", PAUSED);
@@ -236,13 +228,7 @@
     // A character of a label takes at most 9 units.
     const each = Math.max(26, labels ? 9 * Math.max(...layers.flat().map((name) => name.length)) : 0);
     const width = Math.max(420, each * most_in_a_layer), rows = 100, top = 34, height = rows * (layers.length - 1) + 2 * top;
-    const svgNs = "http://www.w3.org/2000/svg";
-    const make = (name, attributes, text) => {
-      const made = document.createElementNS(svgNs, name);
-      for (const [k, v] of Object.entries(attributes)) made.setAttribute(k, v);
-      if (text !== undefined) made.textContent = text;
-      return made;
-    };
+    const make = (name, attributes, text) => element(name, text, attributes, "http://www.w3.org/2000/svg");
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${labels ? each * most_in_a_layer : 1400}px;max-width:${Math.max(720, width)}px` });
     const place = {};
     layers.forEach((layer, row) => layer.forEach((name, at) => { place[name] = [width * (at + 0.5) / layer.length, top + row * rows]; }));
