@@ -37,6 +37,12 @@ def test_a_cable_has_one_end_a_side_in_netbox_before_3_3_too():
     assert imported(old) == imported(inventory())
 
 
+def test_a_name_with_thousands_of_digits_is_in_order_too():
+    found = inventory()
+    found["interfaces"][1]["name"] = "Ethernet" + "9" * 5000
+    assert f"# cable 3: Ethernet{'9' * 20}" in imported(found)[0]
+
+
 def test_each_link_has_its_cable():
     assert "# cable 3: Ethernet10 - et-0/0/0" in imported(inventory())[0]
 
