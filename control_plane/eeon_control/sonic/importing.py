@@ -91,11 +91,8 @@ class _Import:
             for key, value in row.items():
                 if key in ("dscp_to_tc_map", "tc_to_queue_map") or not is_given(value):
                     continue
-                reason = (
-                    ": lossless classes are not imported; write a pfc profile"
-                    if key.startswith("pfc")
-                    else ""
-                )
+                of_pfc = ": lossless classes are not imported; write a pfc profile"
+                reason = of_pfc if key.startswith("pfc") else ""
                 self.problems.add(
                     f"PORT_QOS_MAP|{port}.{key}",
                     f"cannot be mapped{reason}. --without PORT_QOS_MAP leaves it out",
