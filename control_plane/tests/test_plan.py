@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from eeon_control import config, constants, data, plan, program, topology
+from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, PlanError
@@ -196,23 +196,15 @@ def next_hops(entries, prefix: int) -> list[int] | None:
 TO_LEAF2 = 0x0A000200  # 10.0.2.0
 
 
-def routed(down: dict[str, list[int]], *, spines: int = 2, **routing: object):
-    """Returns the planned entries of leaf-spine-4, with this many spines, and those while these ports are
-    down."""
-    text = data.find_yaml("topologies", "leaf-spine-4").read_text()
-    fabric = topology.from_text(text.replace("spines: 2", f"spines: {spines}"))
-    wanted = config.overridden(config.load("drop_tail"), {"routing": routing})
-    meant = plan.intended(fabric, wanted, NS)
-    return meant, plan.around(fabric, wanted.routing, meant, plan.dead_ends(fabric, down))
-
-
 def test_a_port_to_a_host_that_is_down_withdraws_nothing():
     assert plan.dead_ends(topology.load("leaf-spine-4"), {"leaf1": [1, 2]}) == frozenset()
 
 
 def test_with_one_path_in_use_another_one_takes_the_place_of_the_one_that_is_down():
-    meant, left = routed({"spine1": [2]}, spines=3, ecmp=False)
-    assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[3], [4]]
+    wanted = config.overridden(config.load("drop_tail"), {"routing.ecmp": False})
+    meant = plan.intended(SIXTEEN, wanted, NS)
+    left = plan.around(SIXTEEN, wanted.routing, meant, plan.dead_ends(SIXTEEN, {"spine1": [2]}))
+    assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[2], [3]]
 
 
 FABRIC_OF_4_LEAVES = topology.load("leaf-spine-160")

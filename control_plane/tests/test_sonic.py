@@ -38,9 +38,7 @@ SHIPPED = {
 
 def tables(**more: object) -> dict[str, object]:
     """Returns a switch whose ports all have SONiC's default WRED and a static buffer."""
-    ports = {
-        f"Ethernet{4 * at}": {"lanes": f"{4 * at + 1}", "speed": speed} for at, speed in enumerate(SPEEDS)
-    }
+    ports = {f"Ethernet{4 * n}": {"lanes": f"{4 * n + 1}", "speed": speed} for n, speed in enumerate(SPEEDS)}
     return {
         "PORT": ports,
         "WRED_PROFILE": {"AZURE_LOSSLESS": dict(SHIPPED)},
@@ -138,18 +136,14 @@ def _databases(draw: st.DrawFn) -> dict[str, object]:
     content = tables(WRED_PROFILE={}, QUEUE={}, BUFFER_PROFILE={}, BUFFER_QUEUE={})
     for number in range(draw(st.integers(1, 3))):
         low, high = sorted(draw(st.tuples(*[st.integers(0, 2**31 - 1)] * 2)))
-        fields = {"ecn": draw(st.sampled_from(["ecn_all", "ecn_none"]))}
-        for colour in ("green", "yellow", "red"):
-            fields |= {f"wred_{colour}_enable": "true", f"{colour}_min_threshold": str(low)}
-            fields[f"{colour}_max_threshold"] = str(high)
         probability = draw(st.integers(0, 100))
-        fields |= {f"{colour}_drop_probability": str(probability) for colour in ("green", "yellow", "red")}
+        fields = SHIPPED | {"ecn": draw(st.sampled_from(["ecn_all", "ecn_none"]))}
+        for colour in ("green", "yellow", "red"):
+            fields |= {f"{colour}_min_threshold": str(low), f"{colour}_max_threshold": str(high)}
+            fields[f"{colour}_drop_probability"] = str(probability)
         content["WRED_PROFILE"][f"W{number}"] = fields
-        content["BUFFER_PROFILE"][f"B{number}"] = {
-            "pool": "egress_lossy_pool",
-            "size": "0",
-            "static_th": str(draw(st.integers(1, 2**32 - 1))),
-        }
+        limits = {"size": "0", "static_th": str(draw(st.integers(1, 2**32 - 1)))}
+        content["BUFFER_PROFILE"][f"B{number}"] = {"pool": "egress_lossy_pool", **limits}
     for port in content["PORT"]:
         if draw(st.booleans()):
             content["QUEUE"][f"{port}|0"] = {
