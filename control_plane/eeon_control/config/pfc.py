@@ -18,14 +18,13 @@ from eeon_control.model_base import (
     whole,
 )
 from eeon_control.topology.model import Port
-from eeon_control.units import Bytes, DataRate, Duration
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration
 
 QUANTUM_BITS = 512
 """IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
 PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
 LEAST_WATCH = Duration.parse("100ms")
 """SONiC's minimum detection and restoration time (sonic-pfcwd.yang)."""
-_PS_PER_SECOND = 10**12
 
 
 class Watchdog(Strict):
@@ -112,7 +111,7 @@ def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -
     """Returns the headroom of a port's link. `sleep`: its transmitter's Ts + Tw, 0 without EEE."""
 
     def sent_in(span: int) -> Bytes:
-        return Bytes(-(-int(port.rate) * span // (8 * _PS_PER_SECOND)))
+        return Bytes(-(-int(port.rate) * span // (8 * PS_PER_S)))
 
     on_wire = Bytes(profile.max_frame + port.overhead)
     return Headroom(
@@ -151,9 +150,9 @@ def shortage(found: Thresholds) -> Bytes:
 def lateness(found: Thresholds, rate: DataRate) -> Duration:
     """Returns the maximum difference between the times that two pauses take to reach the neighbour."""
     late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
-    return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
+    return Duration(-(-late * 8 * PS_PER_S // int(rate)))
 
 
 def pause_time(rate: DataRate, quanta: int) -> Duration:
     """Returns the duration of `quanta` pause quanta on a link."""
-    return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))
+    return Duration(quanta * QUANTUM_BITS * PS_PER_S // int(rate))

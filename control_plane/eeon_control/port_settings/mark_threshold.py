@@ -27,12 +27,10 @@ from eeon_control.model_base import (
 )
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Settings
-from eeon_control.units import Bytes, DataRate, Duration
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration
 
 DCTCP_BURST_FRAMES = 15
 DCTCP_RTT = Duration.parse("420us")
-
-_PICOSECONDS = 10**12
 
 
 AutoThresholdText = Annotated[Bytes | None, *auto_or_bytes("a marking threshold", "97.5KB")]
@@ -64,7 +62,7 @@ class MarkThreshold(Strict):
 
 def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
     """Returns C x RTT / 7 in bytes: below it, a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
-    return Fraction(rate * rtt, 7 * 8 * _PICOSECONDS)
+    return Fraction(rate * rtt, 7 * 8 * PS_PER_S)
 
 
 def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:
