@@ -42,29 +42,15 @@ def test_overridden_changes_keys_and_checks_them():
         config.overridden(loaded, {"routing.seed": -7})
 
 
-@given(
-    levels=st.fixed_dictionaries(
-        {},
-        optional={
-            level: st.sampled_from(["standard", "12us10", "120us100", "off"])
-            for level in ("role", "switch", "port")
-        },
-    )
-)
-def test_most_specific_level_wins(levels):
-    text = BASE
-    if "role" in levels:
-        text = text.replace("uplink: {queue: q}", f"uplink: {{queue: q, eee: {levels['role']}}}")
-    if "switch" in levels:
-        text += f"switches:\n  leaf1: {{eee: {levels['switch']}}}\n"
-    if "port" in levels:
-        text += f"ports:\n  'leaf1:3': {{eee: {levels['port']}}}\n"
-    loaded = config.from_text(text)
-    expected = levels.get("port") or levels.get("switch") or levels.get("role") or "off"
-    assert loaded.settings_of(FABRIC.port("leaf1:3")).eee_name == expected
-    other = levels.get("switch") or levels.get("role") or "off"
-    assert loaded.settings_of(FABRIC.port("leaf1:4")).eee_name == other
-    assert loaded.settings_of(FABRIC.port("leaf2:3")).eee_name == (levels.get("role") or "off")
+LEVELS = ("ports.leaf1:3.eee", "switches.leaf1.eee", "roles.uplink.eee")
+
+
+@given(st.dictionaries(st.sampled_from(LEVELS), st.sampled_from(["standard", "12us10", "120us100", "off"])))
+def test_most_specific_level_wins(named):
+    loaded = config.overridden(config.from_text(BASE), named)
+    for port, levels in (("leaf1:3", LEVELS), ("leaf1:4", LEVELS[1:]), ("leaf2:3", LEVELS[2:])):
+        expected = next((named[level] for level in levels if level in named), "off")
+        assert loaded.settings_of(FABRIC.port(port)).eee_name == expected
 
 
 @pytest.mark.parametrize("name", data.names("examples"))

@@ -2,6 +2,7 @@
 
 import functools
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, PlanError
 from eeon_control.plan import Exact, Lpm, routes
 from eeon_control.port_settings import Eee, RedSettings
-from eeon_control.topology import PortRole, reader
+from eeon_control.topology import PortRole
 from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases
 from hypothesis import given
@@ -39,37 +40,23 @@ def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(mon
 def any_topology(draw):
     """Returns a connected switch graph with hosts: a random tree plus random links, also parallel ones."""
     switches = draw(st.integers(1, 8))
+    a_switch = st.integers(0, switches - 1)
     links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
-    if switches > 1:
-        links += draw(
-            st.lists(
-                st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)).filter(
-                    lambda ends: ends[0] != ends[1]
-                ),
-                max_size=12,
-            )
-        )
-    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
-    ports = [0] * switches
-    links_value = []
-
-    def port(switch):
-        ports[switch] += 1
-        return f"s{switch}:{ports[switch]}"
-
-    links_value += [{"endpoints": [port(a), port(b)]} for a, b in links]
-    links_value += [{"endpoints": [port(switch), f"h{number}:0"]} for number, switch in enumerate(hosts)]
+    links += [(a, b) for a, b in draw(st.lists(st.tuples(a_switch, a_switch), max_size=12)) if a != b]
+    hosts = draw(st.lists(a_switch, min_size=1, max_size=8))
+    ports = [count(1) for _ in range(switches)]
+    ends = [[f"s{one}:{next(ports[one])}" for one in pair] for pair in links]
+    ends += [[f"s{one}:{next(ports[one])}", f"h{number}:0"] for number, one in enumerate(hosts)]
+    nodes = {f"s{one}": {"kind": "switch"} for one in range(switches)}
+    nodes |= {f"h{number}": {"kind": "host"} for number in range(len(hosts))}
     value = {
         "name": "any",
         "defaults": {"rate": "10Gbps", "delay": "500ns"},
-        "nodes": {
-            **{f"s{one}": {"kind": "switch"} for one in range(switches)},
-            **{f"h{number}": {"kind": "host"} for number in range(len(hosts))},
-        },
-        "links": links_value,
+        "nodes": nodes,
+        "links": [{"endpoints": pair} for pair in ends],
     }
     # Not as text: parsing it would take longer than the rest of these tests.
-    return reader.from_value(value, "any")
+    return topology.from_value(value, "any")
 
 
 def hops_to(fabric, leaf):
