@@ -7,16 +7,7 @@ from pydantic import Field
 
 from eeon_control.constants import PAUSE_FRAME_BYTES
 from eeon_control.errors import PlanError
-from eeon_control.model_base import (
-    BYTES_SCHEMA,
-    DurationText,
-    PositiveDurationText,
-    Strict,
-    auto_or_bytes,
-    in_bytes,
-    of_text,
-    whole,
-)
+from eeon_control.model_base import DurationText, PositiveDurationText, Strict, auto_or_bytes, of_bytes, whole
 from eeon_control.topology.model import Port
 from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration
 
@@ -44,7 +35,7 @@ class Watchdog(Strict):
 class Pfc(Strict):
     """A PFC profile: the thresholds for the packets of one lossless class that arrived at one port."""
 
-    limit: Annotated[Bytes, *of_text(in_bytes("the limit", above_zero=True), BYTES_SCHEMA)]
+    limit: Annotated[Bytes, *of_bytes("the limit", above_zero=True)]
     """Maximum bytes of the class, arrived at one port, that a switch stores; packets that do not fit are
     dropped. With enough headroom above `xoff` that never happens."""
     xoff: Annotated[Bytes | None, *auto_or_bytes("xoff", "90KB")] = None
@@ -54,7 +45,7 @@ class Pfc(Strict):
     pause: Annotated[int, *whole(1, 0xFFFF, "a pause")] = 0xFFFF
     """The pause time in each pause frame, in quanta of 512 bit times. The pause is repeated after half of
     that time."""
-    max_frame: Annotated[Bytes, *of_text(in_bytes("max_frame", above_zero=True), BYTES_SCHEMA)] = Bytes(1514)
+    max_frame: Annotated[Bytes, *of_bytes("max_frame", above_zero=True)] = Bytes(1514)
     """The longest frame on the links, without FCS."""
     loop: PositiveDurationText = Duration(1_000_000)
     """The duration of a recirculation on the switches, which delays the generation of a pause: 1us in a twin;

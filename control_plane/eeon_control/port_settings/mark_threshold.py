@@ -16,14 +16,12 @@ from typing import Annotated, ClassVar, Literal
 
 from eeon_control.errors import PlanError
 from eeon_control.model_base import (
-    BYTES_SCHEMA,
     FULL_FRAME_BYTES,
     U32_MAX,
     PositiveDurationText,
     Strict,
     auto_or_bytes,
-    in_bytes,
-    of_text,
+    of_bytes,
 )
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Settings
@@ -34,7 +32,7 @@ DCTCP_RTT = Duration.parse("420us")
 
 
 AutoThresholdText = Annotated[Bytes | None, *auto_or_bytes("a marking threshold", "97.5KB")]
-ThresholdBytesText = Annotated[Bytes, *of_text(in_bytes("a marking threshold"), BYTES_SCHEMA)]
+ThresholdBytesText = Annotated[Bytes, *of_bytes("a marking threshold")]
 
 
 class MarkThreshold(Strict):
