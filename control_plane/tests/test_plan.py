@@ -205,12 +205,10 @@ def entries_of_4_leaves():
 @given(st.data())
 def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_plan_is(data):
     fabric, settings_ = FABRIC_OF_4_LEAVES, config.load("drop_tail")
-    between = [port.name for port in fabric.ports() if port.role is not PortRole.HOST_FACING]
-    chosen = data.draw(st.sets(st.sampled_from(between), min_size=1, max_size=12))
+    between = [port for port in fabric.ports() if port.role is not PortRole.HOST_FACING]
     down: dict[str, list[int]] = {}
-    for name in chosen:
-        switch, _, number = name.partition(":")
-        down.setdefault(switch, []).append(int(number))
+    for port in data.draw(st.sets(st.sampled_from(between), min_size=1, max_size=12)):
+        down.setdefault(port.node, []).append(port.number)
     dead = plan.dead_ends(fabric, down)
     meant = entries_of_4_leaves()
     left = plan.around(fabric, settings_.routing, meant, dead)
@@ -218,16 +216,10 @@ def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_pl
         prefix = int(leaf.ipv4_prefix.network_address)
         reaching = {leaf.name}
         # In a leaf-spine fabric, paths go up to a spine and down to the leaf.
-        for name in sorted(
-            (one for one in fabric.switches if one != leaf.name), key=lambda one: "leaf" in one
-        ):
+        for name in sorted(fabric.switches.keys() - {leaf.name}, key=lambda one: ("leaf" in one, one)):
             ports = {port.number: port for port in fabric.switches[name].ports}
-            planned = next_hops(meant[name], prefix) or []
-            serving = [
-                number
-                for number in planned
-                if ports[number].name not in dead and ports[number].peer.node in reaching
-            ]
+            planned = [ports[number] for number in next_hops(meant[name], prefix) or []]
+            serving = [one.number for one in planned if one.name not in dead and one.peer.node in reaching]
             assert (next_hops(left[name], prefix) or []) == serving
             if serving:
                 reaching.add(name)
