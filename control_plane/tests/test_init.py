@@ -46,13 +46,6 @@ def test_at_a_terminal_what_is_not_given_is_asked(tmp_path):
     assert port is not None and port.rate == DataRate.parse("25Gbps")
 
 
-def test_first_lines_of_the_help_name_no_command_that_a_twin_refuses():
-    told = eeon("--help").output
-    begin = told.partition("WHERE TO BEGIN")[2].partition("Options:")[0]
-    assert "eeon init" in begin and "eeon fabric up leaf-spine-4" in begin
-    assert "eeon top" not in begin and "show energy" not in begin
-
-
 @pytest.mark.system
 def test_output_that_does_not_fit_on_the_disk_is_told(tmp_path):
     command = [sys.executable, "-m", "eeon_control", "init", "--yes", "mine"]
