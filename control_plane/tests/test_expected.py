@@ -36,7 +36,7 @@ from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import SIXTEEN, lines
 from test_config_schema import is_valid
 from test_energy import TEN_G, registers
-from test_sonic import LEAF1, SHIPPED, tables
+from test_sonic import LEAF1, tables
 from test_view_changes import observed
 
 FABRIC = topology.load("leaf-spine-4")
@@ -250,14 +250,6 @@ def targets_in(text: str, folder: Path) -> dict[str, list[str]]:
         ]
         for name, one in found.switches.items()
     }
-
-
-def sonic_notes(text: str, folder: Path) -> Messages:
-    of_green = {name: one for name, one in SHIPPED.items() if "green" in name or name == "ecn"}
-    profile = {name: one for name, one in {**of_green, **value(text)}.items() if one is not None}
-    return Messages(
-        sonic.import_(test_sonic.read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)[1]
-    )
 
 
 def to_sonic(text: str, folder: Path) -> Messages:
