@@ -172,7 +172,8 @@ def test_what_is_imported_and_exported_again_is_the_same(content: dict[str, obje
 
 
 def test_a_database_may_come_from_a_pipe(tmp_path: Path):
-    (tmp_path / "config_db.json").write_text(text := json.dumps(tables()))
+    text = json.dumps(tables())
+    (tmp_path / "config_db.json").write_text(text)
     where = ["-t", "leaf-spine-4", "--switch", "leaf1"]
     piped = CliRunner().invoke(main, ["sonic", "import", "-", *where], input=text)
     assert piped.stdout == eeon("sonic", "import", f"{tmp_path}/config_db.json", *where, code=0).stdout
