@@ -18,11 +18,13 @@ from eeon_control.constants import EEE_ACTIVE, TICK_VALUES, TICKS_AHEAD_LIMIT, W
 from eeon_control.entries import Action, Entry, by_key
 from eeon_control.port_settings import EEE, IN_TICKS, EeeSettings
 from eeon_control.topology import Port, Switch, phy
+from eeon_control.units import PS_PER_S
 
 REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_at", "lpi_ticks", "wakes")
 """P4Info aliases of the registers that `Reading.registers` must hold for every port."""
 
-_PS_PER_S = 10**12
+_Clocks = tuple[int, int] | None
+"""A switch's clock at two readings; None if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class PortEnergy:
         """Mean power; None if it is unknown or no time has passed."""
         if self.joules is None or not self.elapsed_ps:
             return None
-        return self.joules * _PS_PER_S / self.elapsed_ps
+        return self.joules * PS_PER_S / self.elapsed_ps
 
 
 @dataclass(frozen=True)
@@ -143,12 +145,7 @@ def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEner
 
 
 def _port_energy(
-    port: Port,
-    before: Reading,
-    after: Reading,
-    clocks: tuple[int, int] | None,
-    elapsed_ps: int,
-    restarted: bool,
+    port: Port, before: Reading, after: Reading, clocks: _Clocks, elapsed_ps: int, restarted: bool
 ) -> PortEnergy:
     then, now = before.registers[port.number], after.registers[port.number]
     timing = after.timings[port.number]
@@ -163,14 +160,12 @@ def _port_energy(
     known = phy.of_rate(port.rate)
     joules = legacy = None
     if known is not None and known.watts is not None:
-        legacy = known.watts * elapsed_ps / _PS_PER_S
-        joules = known.watts * (elapsed_ps - (1 - known.lpi_fraction) * lpi_ps) / _PS_PER_S
+        legacy = known.watts * elapsed_ps / PS_PER_S
+        joules = known.watts * (elapsed_ps - (1 - known.lpi_fraction) * lpi_ps) / PS_PER_S
     return PortEnergy(port, elapsed_ps, lpi_ps, transition_ps, wakes, joules, legacy)
 
 
-def _lpi_between(
-    port: int, before: Reading, after: Reading, clocks: tuple[int, int] | None, elapsed: int
-) -> int:
+def _lpi_between(port: int, before: Reading, after: Reading, clocks: _Clocks, elapsed: int) -> int:
     now, timing = after.registers[port], after.timings[port]
     if clocks is not None:
         earlier = lpi_ticks(before.registers[port], before.timings[port], clocks[0])
@@ -183,8 +178,8 @@ def _lpi_between(
     return max(0, elapsed - timing.stall - timing.sleep)
 
 
-def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | None:
-    """Returns the switch's clock at both readings, given or by its last departure; None without any."""
+def _clocks(before: Reading, after: Reading, elapsed: int) -> _Clocks:
+    """Returns the clocks, given or by the switch's last departure."""
     if after.now_ticks is not None and before.now_ticks is not None:
         return before.now_ticks, after.now_ticks
     changed = [

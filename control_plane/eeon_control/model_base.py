@@ -90,6 +90,11 @@ def in_bytes(what: str, *, above_zero: bool = False) -> Callable[[object], Bytes
     return read
 
 
+def of_bytes(what: str, *, above_zero: bool = False) -> tuple[PlainValidator, WithJsonSchema]:
+    """Returns the annotations of a 32-bit size in bytes; `what` begins the error message."""
+    return of_text(in_bytes(what, above_zero=above_zero), text_schema(Bytes, examples=["97.5KB"]))
+
+
 def auto_or_bytes(what: str, example: str) -> tuple[PlainValidator, WithJsonSchema]:
     """Returns the annotations of a 32-bit size in bytes, or None for `auto` or no value."""
     read = in_bytes(what)
@@ -97,7 +102,6 @@ def auto_or_bytes(what: str, example: str) -> tuple[PlainValidator, WithJsonSche
     return of_text(lambda text: None if text in (None, "auto") else read(text), schema)
 
 
-BYTES_SCHEMA = text_schema(Bytes, examples=["97.5KB"])
 DURATION = of_text(Duration.parse, text_schema(Duration, examples=["120us", "1ms"]))
 DurationText = Annotated[Duration, *DURATION]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]

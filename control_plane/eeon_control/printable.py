@@ -15,6 +15,7 @@ _INVISIBLE = (
 )
 _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _NOT_IN_A_LINE = re.compile(rf"[\x00-\x1f{_INVISIBLE}]")
+_DIGITS = re.compile(r"([0-9]+)")
 _LINE_CHARACTERS = 2000
 SAID_CHARACTERS = 500
 """Maximum number of characters shown of one answer of a switch."""
@@ -39,6 +40,12 @@ def some(words: Iterable[str], most: int = 20) -> str:
     listed = list(words)
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Returns a key that sorts `Ethernet2` before `Ethernet10`. More than nine digits are text."""
+    parts = _DIGITS.split(name)
+    return [(int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part) for part in parts]
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -95,7 +95,8 @@ class Target:
         """Returns the value for a targets file: the text that `parse` reads, or a mapping if needed."""
         if self.tls is None and self.thrift is None:
             return str(self)
-        more = {"tls": None if self.tls is None else self.tls.as_value(), "thrift": self.thrift}
+        tls = None if self.tls is None else self.tls.model_dump(exclude_none=True)
+        more = {"tls": tls, "thrift": self.thrift}
         return {"address": str(self)} | {key: value for key, value in more.items() if value is not None}
 
     def __str__(self) -> str:
@@ -191,35 +192,6 @@ _ADDRESS_SCHEMA = {
 _THRIFT_SCHEMA = {"type": "string", "pattern": f"^{_HOST_AND_PORT}$", "examples": ["127.0.0.1:9090"]}
 
 
-class TlsFile(Strict):
-    """How connections are protected. All values but `server_name` are PEM files, relative to the targets
-    file."""
-
-    ca: Annotated[str, Field(min_length=1)] | None = None
-    """Certificates of the authorities that may sign the switch's certificate."""
-    certificate: Annotated[str, Field(min_length=1)] | None = None
-    """The controller's own certificate, for mutual TLS."""
-    key: Annotated[str, Field(min_length=1)] | None = None
-    """The controller's own key, for mutual TLS; only its owner may have permission to read the file."""
-    server_name: Annotated[str, Field(min_length=1)] | None = None
-    """The name in the switch's certificate, if it differs from the host of its address."""
-
-    @model_validator(mode="after")
-    def _certificate_and_key_go_together(self) -> Self:
-        if (self.certificate is None) != (self.key is None):
-            given, missing = ("key", "certificate") if self.certificate is None else ("certificate", "key")
-            raise ValueError(f"{given} is given without {missing}; mutual TLS needs both")
-        return self
-
-    def at(self, folder: Path) -> Tls:
-        """Returns the same with file names resolved relative to `folder`."""
-        assert self.ca is not None, "checked by the caller, which knows where in the file to point"
-        certificate, key = (
-            None if name is None else (folder / name).absolute() for name in (self.certificate, self.key)
-        )
-        return Tls((folder / self.ca).absolute(), certificate, key, self.server_name)
-
-
 class SwitchFile(Strict):
     """One switch of a targets file: a text, its address, or a mapping."""
 
@@ -227,7 +199,7 @@ class SwitchFile(Strict):
     """Address of its P4Runtime server."""
     device_id: Annotated[int, Field(strict=True, ge=0, le=_DEVICE_ID_MAX)] | None = None
     """Its P4Runtime device id, if it differs from the topology's."""
-    tls: TlsFile | Literal["off"] | None = None
+    tls: Tls | Literal["off"] | None = None
     """Overrides the file's `tls` key by key; `off` is a connection without TLS."""
     thrift: Annotated[str, *of_text(_thrift, _THRIFT_SCHEMA)] | None = None
     """Address of its Thrift server, if it has one; on this machine only, unless `thrift_remote` allows
@@ -260,7 +232,7 @@ class TargetsFile(Strict):
     """The topology file of these switches, relative to the targets file, or the name of a packaged topology.
     `eeon fabric up` writes it, for a live fabric one with its scaled rates; `eeon config` warns if another
     one with other links is given."""
-    tls: TlsFile | None = None
+    tls: Tls | None = None
     """How connections to all switches are protected. By default they are plain."""
     role: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     """The P4Runtime role of the controller, if another controller writes to the same switches. The program
@@ -347,7 +319,7 @@ def _port_of(address: str) -> int:
     return int(address.rpartition(":")[2])
 
 
-def _merged(of_all: TlsFile | None, own: TlsFile | Literal["off"] | None) -> TlsFile | None:
+def _merged(of_all: Tls | None, own: Tls | Literal["off"] | None) -> Tls | None:
     if own == "off":
         return None
     if of_all is None or own is None:

@@ -12,10 +12,13 @@ import socket
 import ssl
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from eeon_control.errors import FabricError
+from eeon_control.model_base import Strict
 
 _FILE_LIMIT_BYTES = 1 << 20
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -32,30 +35,36 @@ _GIVEN_UP = re.compile(
 _CERTIFICATE_ALERTS = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE", "BAD_CERTIFICATE", "UNKNOWN_CA")
 
 
-@dataclass(frozen=True)
-class Tls:
-    """The protection of a connection: names of PEM files, without their contents.
+class Tls(Strict):
+    """How connections are protected. All values but `server_name` are PEM files, relative to the targets
+    file."""
 
-    `ca`: authorities of the switch's certificate. `certificate` and `key`: the controller's own, None
-    without mutual TLS. `server_name`: the name in the switch's certificate, if it differs from the host of
-    its address.
-    """
+    ca: Annotated[str, Field(min_length=1)] | None = None
+    """Certificates of the authorities that may sign the switch's certificate."""
+    certificate: Annotated[str, Field(min_length=1)] | None = None
+    """The controller's own certificate, for mutual TLS."""
+    key: Annotated[str, Field(min_length=1)] | None = None
+    """The controller's own key, for mutual TLS; only its owner may have permission to read the file."""
+    server_name: Annotated[str, Field(min_length=1)] | None = None
+    """The name in the switch's certificate, if it differs from the host of its address."""
 
-    ca: Path
-    certificate: Path | None = None
-    key: Path | None = None
-    server_name: str | None = None
-
-    def as_value(self) -> dict[str, str]:
-        """Returns the mapping for a targets file."""
-        named = {key: str(path) for key, path in self.files.items()}
-        return named | ({} if self.server_name is None else {"server_name": self.server_name})
+    @model_validator(mode="after")
+    def _certificate_and_key_go_together(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            given, missing = ("key", "certificate") if self.certificate is None else ("certificate", "key")
+            raise ValueError(f"{given} is given without {missing}; mutual TLS needs both")
+        return self
 
     @property
     def files(self) -> dict[str, Path]:
         """Key of a targets file -> file."""
         named = {"ca": self.ca, "certificate": self.certificate, "key": self.key}
-        return {key: path for key, path in named.items() if path is not None}
+        return {key: Path(name) for key, name in named.items() if name is not None}
+
+    def at(self, folder: Path) -> Self:
+        """Returns the same with file names resolved relative to `folder`."""
+        named = {key: str((folder / file).absolute()) for key, file in self.files.items()}
+        return self.model_copy(update=named)
 
 
 def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from eeon_control.errors import UnitError
 
 _TEXT = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-zµμ%/]*)\s*", re.ASCII)
 TEXT_LIMIT = 48  # characters; the longest sensible quantity is far shorter
+PS_PER_S = 10**12
 _VALUE_LIMIT = 2**63  # the engine and JSON readers use signed 64-bit integers
 
 

@@ -50,25 +50,21 @@ def test_sessions_are_read_back_as_they_were_written_and_those_of_others_left_ou
     assert clone_sessions.decode(clone_sessions.encode(session)) == session
 
 
-def ring(leaves: int) -> str:
+def ring(leaves: int) -> topology.Topology:
     """Returns a ring of alternating leaves and spines, with a host at each leaf."""
-    lines = ["name: ring", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:"]
-    for number in range(leaves):
-        lines += [f"  leaf{number}: {{kind: switch}}", f"  h{number}: {{kind: host}}"]
-        lines += [f"  spine{number}: {{kind: switch, role: spine}}"]
-    lines.append("links:")
-    for number in range(leaves):
-        following = (number + 1) % leaves
-        lines += [
-            f'  - endpoints: ["leaf{number}:1", "h{number}:0"]',
-            f'  - endpoints: ["leaf{number}:2", "spine{number}:1"]',
-            f'  - endpoints: ["spine{number}:2", "leaf{following}:3"]',
-        ]
-    return "\n".join(lines) + "\n"
+    nodes, links = {}, []
+    for n in range(leaves):
+        spine = {"kind": "switch", "role": "spine"}
+        nodes |= {f"leaf{n}": {"kind": "switch"}, f"h{n}": {"kind": "host"}, f"spine{n}": spine}
+        links += [(f"leaf{n}:1", f"h{n}:0"), (f"leaf{n}:2", f"spine{n}:1")]
+        links += [(f"spine{n}:2", f"leaf{(n + 1) % leaves}:3")]
+    values = {"rate": "10Gbps", "delay": "500ns"}
+    ends = [{"endpoints": [*pair], **values} for pair in links]
+    return topology.from_value({"name": "ring", "nodes": nodes, "links": ends}, "ring")
 
 
 def test_lossless_classes_on_routes_that_go_round_are_refused_with_one_circle():
-    fabric = topology.from_text(ring(5))
+    fabric = ring(5)
     with pytest.raises(PlanError, match="lossless classes can deadlock the fabric") as raised:
         plan.intended(fabric, with_pfc(), TICK)
     names = {f"{kind}{number}" for kind in ("leaf", "spine") for number in range(5)}
@@ -79,8 +75,7 @@ def test_lossless_classes_on_routes_that_go_round_are_refused_with_one_circle():
 
 
 def test_a_ring_without_a_way_over_others_is_no_circle():
-    fabric = topology.from_text(ring(3))
-    assert plan.intended(fabric, with_pfc(), TICK)
+    assert plan.intended(ring(3), with_pfc(), TICK)
 
 
 @pytest.mark.system

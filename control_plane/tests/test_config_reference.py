@@ -34,13 +34,9 @@ def test_short_forms_mean_what_the_table_says():
     assert len(rows) == 6
     for shorts, long in rows:
         for short in re.findall(r"`(.*?)`", shorts):
-            both = [
-                config.from_text(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {aqm}}}}}}}").profiles.queue[
-                    "q"
-                ]
-                for aqm in (short, long)
-            ]
-            assert both[0] == both[1]
+            a, b = (f"{{buffer: 1MB, aqm: {aqm}}}" for aqm in (short, long))
+            queues = config.from_text(f"profiles: {{queue: {{a: {a}, b: {b}}}}}").profiles.queue
+            assert queues["a"] == queues["b"]
 
 
 def test_default_thresholds_are_those_of_the_table():

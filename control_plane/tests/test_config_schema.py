@@ -49,9 +49,8 @@ def test_file_that_ships_is_valid_and_its_first_line_leads_the_editor_to_the_sch
     assert is_valid(kind, path.read_text())
     match = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())
     assert match is not None
-    assert (
-        path.parent / match[1]
-    ).resolve() == REPOSITORY / "control_plane" / "schema" / f"{kind}.schema.json"
+    schema = REPOSITORY / "control_plane" / "schema" / f"{kind}.schema.json"
+    assert (path.parent / match[1]).resolve() == schema
 
 
 WORDS = ["", "~", "null", "[]", "{}", "off", "auto", "true", "x"]

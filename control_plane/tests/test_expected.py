@@ -49,7 +49,7 @@ from planned import SIXTEEN, lines
 from scraping import exported
 from test_config_schema import is_valid
 from test_energy import TEN_G, registers
-from test_sonic import LEAF1, SHIPPED, tables
+from test_sonic import LEAF1, tables
 from test_view_changes import observed
 
 FABRIC = topology.load("leaf-spine-4")
@@ -282,14 +282,6 @@ def targets_in(text: str, folder: Path) -> dict[str, list[str]]:
     }
 
 
-def sonic_notes(text: str, folder: Path) -> Messages:
-    of_green = {name: one for name, one in SHIPPED.items() if "green" in name or name == "ecn"}
-    profile = {name: one for name, one in {**of_green, **value(text)}.items() if one is not None}
-    return Messages(
-        sonic.import_(test_sonic.read(tables(WRED_PROFILE={"AZURE_LOSSLESS": profile})), LEAF1)[1]
-    )
-
-
 def to_sonic(text: str, folder: Path) -> Messages:
     database = test_sonic.read(tables())
     return refused(lambda: sonic.export(database, config.from_text(text), LEAF1, source="my.yaml"))
@@ -402,70 +394,39 @@ def ticks_in_lpi(text: str, folder: Path) -> int:
     return energy.lpi_ticks(registers(eee_state=state, **held), TEN_G, now)
 
 
+# Besides the functions above, which tables name, too.
 READERS = {
     "eeon": command,
     "topology": lambda text, folder: refused(topology.from_text, text, "f.yaml"),
     "ports": lambda text, folder: [port.number for port in topology.from_text(text).ports()],
     "name of a fabric": lambda text, folder: topology.from_text(text).name,
-    "fabric": fabric_of,
-    "shape": shape,
-    "addresses": addresses,
     "assumed": lambda text, folder: Messages(topology.from_text(text).assumed.splitlines()),
     "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
     "netbox": lambda text, folder: refused(netbox, text),
     "fabric of NetBox": lambda text, folder: fabric_of(netbox(text)[0], folder),
     "notes of NetBox": lambda text, folder: netbox(text)[1],
-    "a switch of SONiC": sonic_switch,
-    "profiles of SONiC": profiles_of_sonic,
-    "ports of SONiC": ports_of_sonic,
-    "beside a patch for SONiC": beside_a_patch,
-    "targets": targets_file,
-    "switches of targets": targets_in,
     "loopback": lambda text, folder: is_loopback(text),
     "printable": lambda text, folder: printable(json.loads(f'"{text}"')),
     "SONiC": lambda text, folder: refused(
         lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1)
     ),
-    "notes of SONiC": sonic_notes,
-    "to SONiC": to_sonic,
     "waves": lambda text, folder: refused(waves, FABRIC, text),
-    "switches of waves": switches_of_waves,
-    "metrics": metrics,
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": lambda text, folder, kind: parsed(lambda: int(getattr(units, kind).parse(value(text)))),
     "printed": lambda text, folder, kind: str(getattr(units, kind).parse(text)),
     "size": lambda text, folder: parsed(lambda: repr(units.parse_size(text))),
     "probability": lambda text, folder: parsed(lambda: str(units.parse_probability(value(text)))),
     "read": lambda text, folder, over=None: refused(loaded, text, over),
-    "checked": checked,
-    "wrong": wrong,
-    "unwise": unwise,
-    "AQM": aqm,
-    "queues of BMv2": bmv2_queues,
     "planned": lambda text, folder: refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK),
-    "unplanned": unplanned,
     "metrics address": lambda text, folder: parsed(
         lambda: "{0.host} {0.port}".format(MetricsServer.parse(text))
     ),
     "rule of a gate": lambda text, folder: parsed(lambda: list(vars(Rule.parse(text)).values())),
-    "plan": planned_lines,
-    "entries": entries,
-    "classes": classes,
-    "explanation": explanation,
-    "changes": changed,
-    "refused by": refused_by,
-    "YAML": yaml_value,
-    "storms": storms,
-    "seconds left": seconds_left,
-    "restarted": has_restarted,
-    "gate": gate,
-    "ticks in LPI": ticks_in_lpi,
-    "column": column,
-    "completions": completions,
 }
 TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
 def test_answer_is_the_expected_one(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    row.check(READERS, request.getfixturevalue("keys") if "targets" in row.reads else tmp_path)
+    folder = request.getfixturevalue("keys") if "targets" in row.reads else tmp_path
+    row.check(globals() | READERS, folder)

@@ -12,7 +12,7 @@ from eeon_control import topology
 from eeon_control.units import DataRate
 
 
-def test_files_that_the_disk_cannot_take_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_the_disk_cannot_take_are_removed(tmp_path, monkeypatch):
     def full(path: Path, *_: object, **__: object) -> None:
         path.touch()
         raise OSError(28, "No space left on device")
@@ -25,7 +25,7 @@ def test_files_that_the_disk_cannot_take_are_removed(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.system
-def test_at_a_terminal_what_is_not_given_is_asked(tmp_path: Path) -> None:
+def test_at_a_terminal_what_is_not_given_is_asked(tmp_path):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "eeon_control", "init", "mine", "--leaves", "3"]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path) as process:
@@ -40,7 +40,7 @@ def test_at_a_terminal_what_is_not_given_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_output_that_does_not_fit_on_the_disk_is_told(tmp_path: Path) -> None:
+def test_output_that_does_not_fit_on_the_disk_is_told(tmp_path):
     command = [sys.executable, "-m", "eeon_control", "init", "--yes", "mine"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)

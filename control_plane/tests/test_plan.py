@@ -2,16 +2,17 @@
 
 import functools
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import pytest
-from eeon_control import config, constants, data, plan, program, topology
+from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, PlanError
 from eeon_control.plan import Exact, Lpm, routes
 from eeon_control.port_settings import Eee, RedSettings
-from eeon_control.topology import PortRole, reader
+from eeon_control.topology import PortRole
 from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases
 from hypothesis import given
@@ -39,37 +40,23 @@ def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(mon
 def any_topology(draw):
     """Returns a connected switch graph with hosts: a random tree plus random links, also parallel ones."""
     switches = draw(st.integers(1, 8))
+    a_switch = st.integers(0, switches - 1)
     links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
-    if switches > 1:
-        links += draw(
-            st.lists(
-                st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)).filter(
-                    lambda ends: ends[0] != ends[1]
-                ),
-                max_size=12,
-            )
-        )
-    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
-    ports = [0] * switches
-    links_value = []
-
-    def port(switch):
-        ports[switch] += 1
-        return f"s{switch}:{ports[switch]}"
-
-    links_value += [{"endpoints": [port(a), port(b)]} for a, b in links]
-    links_value += [{"endpoints": [port(switch), f"h{number}:0"]} for number, switch in enumerate(hosts)]
+    links += [(a, b) for a, b in draw(st.lists(st.tuples(a_switch, a_switch), max_size=12)) if a != b]
+    hosts = draw(st.lists(a_switch, min_size=1, max_size=8))
+    ports = [count(1) for _ in range(switches)]
+    ends = [[f"s{one}:{next(ports[one])}" for one in pair] for pair in links]
+    ends += [[f"s{one}:{next(ports[one])}", f"h{number}:0"] for number, one in enumerate(hosts)]
+    nodes = {f"s{one}": {"kind": "switch"} for one in range(switches)}
+    nodes |= {f"h{number}": {"kind": "host"} for number in range(len(hosts))}
     value = {
         "name": "any",
         "defaults": {"rate": "10Gbps", "delay": "500ns"},
-        "nodes": {
-            **{f"s{one}": {"kind": "switch"} for one in range(switches)},
-            **{f"h{number}": {"kind": "host"} for number in range(len(hosts))},
-        },
-        "links": links_value,
+        "nodes": nodes,
+        "links": [{"endpoints": pair} for pair in ends],
     }
     # Not as text: parsing it would take longer than the rest of these tests.
-    return reader.from_value(value, "any")
+    return topology.from_value(value, "any")
 
 
 def hops_to(fabric, leaf):
@@ -196,23 +183,15 @@ def next_hops(entries, prefix: int) -> list[int] | None:
 TO_LEAF2 = 0x0A000200  # 10.0.2.0
 
 
-def routed(down: dict[str, list[int]], *, spines: int = 2, **routing: object):
-    """Returns the planned entries of leaf-spine-4, with this many spines, and those while these ports are
-    down."""
-    text = data.find_yaml("topologies", "leaf-spine-4").read_text()
-    fabric = topology.from_text(text.replace("spines: 2", f"spines: {spines}"))
-    wanted = config.overridden(config.load("drop_tail"), {"routing": routing})
-    meant = plan.intended(fabric, wanted, NS)
-    return meant, plan.around(fabric, wanted.routing, meant, plan.dead_ends(fabric, down))
-
-
 def test_a_port_to_a_host_that_is_down_withdraws_nothing():
     assert plan.dead_ends(topology.load("leaf-spine-4"), {"leaf1": [1, 2]}) == frozenset()
 
 
 def test_with_one_path_in_use_another_one_takes_the_place_of_the_one_that_is_down():
-    meant, left = routed({"spine1": [2]}, spines=3, ecmp=False)
-    assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[3], [4]]
+    wanted = config.overridden(config.load("drop_tail"), {"routing.ecmp": False})
+    meant = plan.intended(SIXTEEN, wanted, NS)
+    left = plan.around(SIXTEEN, wanted.routing, meant, plan.dead_ends(SIXTEEN, {"spine1": [2]}))
+    assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[2], [3]]
 
 
 FABRIC_OF_4_LEAVES = topology.load("leaf-spine-160")
@@ -226,12 +205,10 @@ def entries_of_4_leaves():
 @given(st.data())
 def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_plan_is(data):
     fabric, settings_ = FABRIC_OF_4_LEAVES, config.load("drop_tail")
-    between = [port.name for port in fabric.ports() if port.role is not PortRole.HOST_FACING]
-    chosen = data.draw(st.sets(st.sampled_from(between), min_size=1, max_size=12))
+    between = [port for port in fabric.ports() if port.role is not PortRole.HOST_FACING]
     down: dict[str, list[int]] = {}
-    for name in chosen:
-        switch, _, number = name.partition(":")
-        down.setdefault(switch, []).append(int(number))
+    for port in data.draw(st.sets(st.sampled_from(between), min_size=1, max_size=12)):
+        down.setdefault(port.node, []).append(port.number)
     dead = plan.dead_ends(fabric, down)
     meant = entries_of_4_leaves()
     left = plan.around(fabric, settings_.routing, meant, dead)
@@ -239,16 +216,10 @@ def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_pl
         prefix = int(leaf.ipv4_prefix.network_address)
         reaching = {leaf.name}
         # In a leaf-spine fabric, paths go up to a spine and down to the leaf.
-        for name in sorted(
-            (one for one in fabric.switches if one != leaf.name), key=lambda one: "leaf" in one
-        ):
+        for name in sorted(fabric.switches.keys() - {leaf.name}, key=lambda one: ("leaf" in one, one)):
             ports = {port.number: port for port in fabric.switches[name].ports}
-            planned = next_hops(meant[name], prefix) or []
-            serving = [
-                number
-                for number in planned
-                if ports[number].name not in dead and ports[number].peer.node in reaching
-            ]
+            planned = [ports[number] for number in next_hops(meant[name], prefix) or []]
+            serving = [one.number for one in planned if one.name not in dead and one.peer.node in reaching]
             assert (next_hops(left[name], prefix) or []) == serving
             if serving:
                 reaching.add(name)

@@ -11,10 +11,6 @@ PROGRAM = program.load()
 CONFIG = PROGRAM.schema().get_pipeline_config()
 
 
-def identity(config) -> str:
-    return program.identity(config.p4_device_config, config.p4info)
-
-
 def info(change) -> p4i.P4Info:
     changed = p4i.P4Info()
     changed.CopyFrom(CONFIG.p4info)
@@ -57,7 +53,8 @@ def test_whatever_the_program_does_otherwise_changes_the_identity():
     red = next(one for one in value["actions"] if one["name"].endswith("aqm.red"))
     red["primitives"].pop()
     assert program.identity(json.dumps(value).encode(), CONFIG.p4info) != PROGRAM.identity
-    assert identity(another(CONFIG, 7)) != PROGRAM.identity
+    changed = another(CONFIG, 7)
+    assert program.identity(changed.p4_device_config, changed.p4info) != PROGRAM.identity
     larger = info(lambda changed: setattr(changed.tables[0], "size", 7))
     assert program.identity(PROGRAM.json, larger) != PROGRAM.identity
 

@@ -32,8 +32,8 @@ def served(keys: Path, own: str = "switch", *, mutual: bool = True, tls: bool = 
 
 
 def tls(keys: Path, who: str | None = "controller", ca: str = "ca", name: str | None = None) -> Tls:
-    own = (keys / f"{who}.pem", keys / f"{who}.key") if who else (None, None)
-    return Tls(keys / f"{ca}.pem", *own, name)
+    own = {"certificate": f"{who}.pem", "key": f"{who}.key"} if who else {}
+    return Tls(ca=f"{ca}.pem", **own, server_name=name).at(keys)
 
 
 def plan(address: str, protection: Tls | None, tick_ps: int = TICK_PS) -> FabricPlan:
@@ -113,13 +113,13 @@ def test_a_switch_that_trusts_nobody_or_is_not_trusted_is_not_spoken_to(
 
 
 def test_a_key_is_checked_before_anything_is_sent(keys, tmp_path):
-    mixed = Tls(keys / "ca.pem", keys / "controller.pem", keys / "stranger.key")
+    mixed = Tls(ca="ca.pem", certificate="controller.pem", key="stranger.key").at(keys)
     assert "the key does not match the certificate" in failure("127.0.0.1:1", mixed)
     # Its permissions may have been widened later.
     key = tmp_path / "controller.key"
     shutil.copy(keys / "controller.key", key)
     key.chmod(0o644)
-    protection = Tls(keys / "ca.pem", keys / "controller.pem", key)
+    protection = Tls(ca="ca.pem", certificate="controller.pem", key=str(key)).at(keys)
     assert f"(mode 0644): chmod 600 {key}" in failure("127.0.0.1:1", protection)
 
 

@@ -9,7 +9,7 @@ target's tick (ports that do not exist, timers that do not fit).
 
 from eeon_control.config.checks import check, check_names
 from eeon_control.config.classes import PRIORITIES
-from eeon_control.config.explain import Explanation, default_thresholds, explain
+from eeon_control.config.explain import Explanation, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.reader import from_document, from_text, from_value, load, overridden, read
@@ -27,7 +27,6 @@ __all__ = [
     "Routing",
     "check",
     "check_names",
-    "default_thresholds",
     "explain",
     "from_document",
     "from_text",

@@ -3,7 +3,7 @@
 T: the E-EON thesis; M: the marking-threshold paper; DCTCP: Alizadeh et al., SIGCOMM 2010.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.queues import Queue
@@ -12,7 +12,7 @@ from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Codel, Eee, MarkThreshold, Red
 from eeon_control.port_settings.mark_threshold import DCTCP_RTT, bandwidth_delay_share, default_threshold
 from eeon_control.sources import KeyPath
-from eeon_control.units import Bytes, DataRate, Duration, Packets
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration, Packets
 
 # T section 6.5: commodity switches have less than 1 MB per port; those compared have 300 KB and 3 MB.
 _DEEP_BUFFER = Bytes.parse("1MB")
@@ -24,30 +24,26 @@ _FAR = 100
 """Multiple of the default threshold above which a mistake in the unit is likely."""
 _SLOWEST_WITH_A_THRESHOLD = DataRate.parse("1Gbps")  # slowest link with a threshold by DCTCP's authors
 
-_Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that may cause it, the text
+_Warnings = Iterator[tuple[tuple[str, ...], str]]  # the keys that may cause each, the text
 
 
 def queue_warnings(
     config: FabricConfig, path: KeyPath, aqm: Aqm, queue: Queue, rate: DataRate, topology_rtt: Duration | None
 ) -> Iterator[Problem]:
     """Yields warnings about the AQM at `path` in a queue profile, on links of one speed."""
-
-    def warning(keys: tuple[str, ...], text: str) -> Problem:
-        key = next((key for key in keys if config.document.has((*path, key))), None)
-        place = path if key is None else (*path, key)
-        return config.document.warning(place, text)
-
+    found: _Warnings = iter(())
     if isinstance(aqm, MarkThreshold):
-        yield from _threshold(warning, aqm, queue, rate, topology_rtt)
+        found = _threshold(aqm, queue, rate, topology_rtt)
     elif isinstance(aqm, Red):
-        yield from _red(warning, aqm, queue, rate, topology_rtt)
+        found = _red(aqm, queue, rate, topology_rtt)
     elif isinstance(aqm, Codel):
-        yield from _codel(warning, aqm, rate, topology_rtt)
+        found = _codel(aqm, rate, topology_rtt)
+    for keys, text in found:
+        key = next((key for key in keys if config.document.has((*path, key))), None)
+        yield config.document.warning(path if key is None else (*path, key), text)
 
 
-def _threshold(
-    warning: _Warning, aqm: MarkThreshold, queue: Queue, rate: DataRate, topology_rtt: Duration | None
-) -> Iterator[Problem]:
+def _threshold(aqm: MarkThreshold, queue: Queue, rate: DataRate, topology_rtt: Duration | None) -> _Warnings:
     settings = aqm.settings_at(rate)
     threshold, l4s = settings.threshold, settings.l4s_threshold
     keys = ("threshold", "mark_threshold")
@@ -56,21 +52,19 @@ def _threshold(
         f"not below the buffer ({queue.buffer}): the port drops before it marks, so nothing is ever marked"
     )
     if threshold >= queue.buffer_bytes:
-        yield warning(keys, shown + never)
+        yield keys, shown + never
     if aqm.l4s_threshold is not None and l4s >= queue.buffer_bytes:
-        yield warning(("l4s_threshold",), never)
+        yield ("l4s_threshold",), never
     if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
-        yield warning(keys, low)
+        yield keys, low
     is_auto = aqm.threshold is None and aqm.rtt is None and topology_rtt is not None
     if is_auto and (low := _below_share(threshold, rate, None, topology_rtt, is_auto=True)):
-        yield warning(keys, f"{shown}for an RTT of {DCTCP_RTT}. {low}")
+        yield keys, f"{shown}for an RTT of {DCTCP_RTT}. {low}"
     if aqm.threshold is not None and aqm.rtt is None and (high := _far_above_default(threshold, rate)):
-        yield warning(keys, high)
+        yield keys, high
 
 
-def _red(
-    warning: _Warning, aqm: Red, queue: Queue, rate: DataRate, topology_rtt: Duration | None
-) -> Iterator[Problem]:
+def _red(aqm: Red, queue: Queue, rate: DataRate, topology_rtt: Duration | None) -> _Warnings:
     settings = aqm.settings_at(rate)
     low, high = settings.min, settings.max
     keys = ("max", "target_delay", "autored", "red")
@@ -84,63 +78,61 @@ def _red(
         holds = Packets(holds // FULL_FRAME_BYTES)
         buffer = f"the {holds} of {FULL_FRAME_BYTES}B that fit in the buffer ({queue.buffer})"
     if low >= holds:
-        yield warning(keys, f"min is {low}{at_rate}, not below {buffer}: this is the same as drop_tail")
+        yield keys, f"min is {low}{at_rate}, not below {buffer}: this is the same as drop_tail"
     elif high > holds:
-        yield warning(
-            keys,
-            f"max is {high}{at_rate}, above {buffer}: the buffer overflows before RED marks every packet",
-        )
+        text = f"max is {high}{at_rate}, above {buffer}: the buffer overflows before RED marks every packet"
+        yield keys, text
     in_bytes = Bytes(high * FULL_FRAME_BYTES) if isinstance(high, Packets) else high
-    if aqm.ecn and (text := _below_share(in_bytes, rate, None, topology_rtt)):
-        yield warning(keys, f"max: {text}")
-    if aqm.target_delay is None and (text := _far_above_default(in_bytes, rate)):
-        yield warning(keys, f"max: {text}")
+    if aqm.ecn and (why := _below_share(in_bytes, rate, None, topology_rtt)):
+        yield keys, f"max: {why}"
+    if aqm.target_delay is None and (why := _far_above_default(in_bytes, rate)):
+        yield keys, f"max: {why}"
     if not aqm.ecn:
-        yield warning(("ecn",), "without ECN, RED drops ECT packets instead of marking them")
+        yield ("ecn",), "without ECN, RED drops ECT packets instead of marking them"
     elif aqm.protect == "ect":
-        yield warning(
-            ("protect",),
+        text = (
             "only ECT packets are protected. Pure ACKs, SYNs and SYN-ACKs are never ECT: with aggressive "
             "thresholds most drops are of these, and throughput falls (E-EON thesis sections 6.4.1 and "
-            "6.4.3; marking-threshold paper section 4.1); protect: ack_syn protects them",
+            "6.4.3; marking-threshold paper section 4.1); protect: ack_syn protects them"
         )
+        yield ("protect",), text
     if aqm.average_shift > 0:
-        yield warning(
-            ("average_weight",),
+        text = (
             "RED on the averaged queue behaves like drop_tail under shuffle bursts (E-EON thesis section "
-            "5.3.1); average_weight: 1 uses the instantaneous queue",
+            "5.3.1); average_weight: 1 uses the instantaneous queue"
         )
+        yield ("average_weight",), text
 
 
-def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration | None) -> Iterator[Problem]:
-    frame = Duration(8 * 10**12 * (aqm.mtu + _WIRE_OVERHEAD) // rate)
+def _codel(aqm: Codel, rate: DataRate, topology_rtt: Duration | None) -> _Warnings:
+    frame = Duration(8 * PS_PER_S * (aqm.mtu + _WIRE_OVERHEAD) // rate)
     if aqm.target < frame:
-        yield warning(
-            ("target",),
+        text = (
             f"target {aqm.target} is below the {_rounded(frame)} that one frame of {aqm.mtu} takes at "
-            f"{rate}: a packet that waits for one other already exceeds it (RFC 8289 section 4.4)",
+            f"{rate}: a packet that waits for one other already exceeds it (RFC 8289 section 4.4)"
         )
+        yield ("target",), text
     if aqm.interval < aqm.target:
-        yield warning(
-            ("interval",),
+        text = (
             f"interval {aqm.interval} is below target {aqm.target}; it should be the longest round-trip "
-            "time, and target 5 to 10% of it (RFC 8289 sections 4.3 and 4.4)",
+            "time, and target 5 to 10% of it (RFC 8289 sections 4.3 and 4.4)"
         )
+        yield ("interval",), text
     elif topology_rtt is not None and aqm.interval < topology_rtt:
-        yield warning(
-            ("interval",),
+        text = (
             f"interval {aqm.interval} is below the unloaded round-trip time of the longest path "
             f"({_rounded(topology_rtt)}): senders get another signal before they can react to the first "
-            "(RFC 8289 section 4.3)",
+            "(RFC 8289 section 4.3)"
         )
+        yield ("interval",), text
     if not aqm.ecn:
-        yield warning(("ecn",), "without ECN, CoDel drops ECT packets instead of marking them")
+        yield ("ecn",), "without ECN, CoDel drops ECT packets instead of marking them"
     elif aqm.protect == "ect":
-        yield warning(
-            ("protect",),
+        text = (
             "only ECT packets are protected. Pure ACKs, SYNs and SYN-ACKs are never ECT and are dropped in "
-            "their place (marking-threshold paper section 4.1); protect: ack_syn protects them",
+            "their place (marking-threshold paper section 4.1); protect: ack_syn protects them"
         )
+        yield ("protect",), text
 
 
 def _below_share(
@@ -176,7 +168,7 @@ def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
     default = default_threshold(rate)
     if threshold < _FAR * default:
         return None
-    takes = Duration(8 * 10**12 * threshold // rate)
+    takes = Duration(8 * PS_PER_S * threshold // rate)
     return (
         f"{threshold} is {threshold // default:,} times what auto would be at {rate} ({default}): packets "
         f"wait {_rounded(takes)} before any is marked or dropped"
@@ -201,7 +193,7 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
     """Returns why a port's holding time does not suit its queue, or None."""
     if eee.mode != "coalesce" or eee.hold is None:
         return None
-    brought = Bytes(rate * eee.hold // (8 * 10**12))
+    brought = Bytes(rate * eee.hold // (8 * PS_PER_S))
     shallow = queue.buffer_bytes < _DEEP_BUFFER
     depth = f"{'shallow' if shallow else 'deep'} buffer ({queue.buffer})"
     if any(map(marks, queue.aqms)):

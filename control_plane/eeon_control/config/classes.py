@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from eeon_control.model_base import BYTES_SCHEMA, Strict, in_bytes, of_text, whole
+from eeon_control.model_base import Strict, of_bytes, whole
 from eeon_control.units import Bytes
 
 PRIORITIES = 8
@@ -24,7 +24,7 @@ class TrafficClass(Strict):
     """PCPs of tagged frames (IEEE 802.1Q) whose DSCP no class names."""
     pfc: str | None = None
     """Name of a PFC profile: the class is lossless on every link of the fabric. Not for priority 7."""
-    quantum: Annotated[Bytes, *of_text(in_bytes("quantum", above_zero=True), BYTES_SCHEMA)] | None = None
+    quantum: Annotated[Bytes, *of_bytes("quantum", above_zero=True)] | None = None
     """Bytes that the queue may send at each of its turns. Queues with a quantum share the port by weight
     (deficit round robin), at the priority of the highest of them; other queues are strict. Not for priority
     7. A setting of twins; P4Runtime cannot set it."""

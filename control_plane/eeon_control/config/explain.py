@@ -54,15 +54,6 @@ def explain(config: FabricConfig, port: Port) -> Explanation:
     return Explanation(port, tuple(_levels(config, port, "queue")), eee, settings)
 
 
-def default_thresholds(config: FabricConfig, rates: list[DataRate]) -> dict[str, dict[str, str]]:
-    """Returns the threshold by link speed, as text, for every queue profile with `threshold: auto`."""
-    return {
-        name: {str(rate): str(profile.aqm.settings_at(rate).threshold) for rate in rates}
-        for name, profile in config.profiles.queue.items()
-        if isinstance(profile.aqm, MarkThreshold) and profile.aqm.threshold is None
-    }
-
-
 def _levels(config: FabricConfig, port: Port, kind: Kind) -> Iterator[Level]:
     won = False
     for path, name in config.levels(port, kind):

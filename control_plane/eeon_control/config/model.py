@@ -203,7 +203,7 @@ class FabricConfig(Strict):
 
     @cached_property
     def watchdogs(self) -> dict[int, Watchdog]:
-        """The watchdogs by lossless priority: the reaction to endless pauses. Priorities may have none."""
+        """The watchdogs, the reactions to endless pauses, of those lossless priorities that have one."""
         found = {priority: self.profiles.pfc[name].watchdog for priority, name in self.lossless.items()}
         return {priority: one for priority, one in found.items() if one is not None}
 
@@ -238,7 +238,7 @@ class FabricConfig(Strict):
         return thresholds(profile, port, sleep, len(self.lossless))
 
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
-        """Returns the places that may name a port's profile, most specific first, with their names."""
+        """Returns the places that may name a port's profile of a kind, most specific first, with names."""
         role = port.role.value
         levels = [(("roles", role, kind), getattr(self.roles, role))]
         if port.role is not PortRole.HOST:

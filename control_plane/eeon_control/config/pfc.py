@@ -7,25 +7,15 @@ from pydantic import Field
 
 from eeon_control.constants import PAUSE_FRAME_BYTES
 from eeon_control.errors import PlanError
-from eeon_control.model_base import (
-    BYTES_SCHEMA,
-    DurationText,
-    PositiveDurationText,
-    Strict,
-    auto_or_bytes,
-    in_bytes,
-    of_text,
-    whole,
-)
+from eeon_control.model_base import DurationText, PositiveDurationText, Strict, auto_or_bytes, of_bytes, whole
 from eeon_control.topology.model import Port
-from eeon_control.units import Bytes, DataRate, Duration
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration
 
 QUANTUM_BITS = 512
 """IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
 PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
 LEAST_WATCH = Duration.parse("100ms")
 """SONiC's minimum detection and restoration time (sonic-pfcwd.yang)."""
-_PS_PER_SECOND = 10**12
 
 
 class Watchdog(Strict):
@@ -45,7 +35,7 @@ class Watchdog(Strict):
 class Pfc(Strict):
     """A PFC profile: the thresholds for the packets of one lossless class that arrived at one port."""
 
-    limit: Annotated[Bytes, *of_text(in_bytes("the limit", above_zero=True), BYTES_SCHEMA)]
+    limit: Annotated[Bytes, *of_bytes("the limit", above_zero=True)]
     """Maximum bytes of the class, arrived at one port, that a switch stores; packets that do not fit are
     dropped. With enough headroom above `xoff` that never happens."""
     xoff: Annotated[Bytes | None, *auto_or_bytes("xoff", "90KB")] = None
@@ -55,7 +45,7 @@ class Pfc(Strict):
     pause: Annotated[int, *whole(1, 0xFFFF, "a pause")] = 0xFFFF
     """The pause time in each pause frame, in quanta of 512 bit times. The pause is repeated after half of
     that time."""
-    max_frame: Annotated[Bytes, *of_text(in_bytes("max_frame", above_zero=True), BYTES_SCHEMA)] = Bytes(1514)
+    max_frame: Annotated[Bytes, *of_bytes("max_frame", above_zero=True)] = Bytes(1514)
     """The longest frame on the links, without FCS."""
     loop: PositiveDurationText = Duration(1_000_000)
     """The duration of a recirculation on the switches, which delays the generation of a pause: 1us in a twin;
@@ -112,7 +102,7 @@ def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -
     """Returns the headroom of a port's link. `sleep`: its transmitter's Ts + Tw, 0 without EEE."""
 
     def sent_in(span: int) -> Bytes:
-        return Bytes(-(-int(port.rate) * span // (8 * _PS_PER_SECOND)))
+        return Bytes(-(-int(port.rate) * span // (8 * PS_PER_S)))
 
     on_wire = Bytes(profile.max_frame + port.overhead)
     return Headroom(
@@ -151,9 +141,9 @@ def shortage(found: Thresholds) -> Bytes:
 def lateness(found: Thresholds, rate: DataRate) -> Duration:
     """Returns the maximum difference between the times that two pauses take to reach the neighbour."""
     late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
-    return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
+    return Duration(-(-late * 8 * PS_PER_S // int(rate)))
 
 
 def pause_time(rate: DataRate, quanta: int) -> Duration:
     """Returns the duration of `quanta` pause quanta on a link."""
-    return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))
+    return Duration(quanta * QUANTUM_BITS * PS_PER_S // int(rate))

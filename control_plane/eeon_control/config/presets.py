@@ -4,28 +4,19 @@ A configuration cannot redefine them, so that a name has the same meaning in eve
 """
 
 # E-EON thesis tables 4.3 and 7.3: a name such as 120us100 has the holding time and the trigger in packets.
-_COALESCING = {
-    "12us10": ("12us", "10pkt"),
-    "120us100": ("120us", "100pkt"),
-    "500us500": ("500us", "500pkt"),
-    "1ms1000": ("1ms", "1000pkt"),
-    "10ms1000": ("10ms", "1000pkt"),
+_COALESCING: dict[str, dict[str, object]] = {
+    f"{hold}{packets}": {"mode": "coalesce", "hold": hold, "trigger": f"{packets}pkt"}
+    for hold, packets in (("12us", 10), ("120us", 100), ("500us", 500), ("1ms", 1000), ("10ms", 1000))
 }
 # Thesis section 4.3.3.2: with a "+", the 10GbE links, which use most of the energy, have 1ms1000 instead.
 _NON_UNIFORM = ("12us10", "120us100")
 
-
-def _coalesce(name: str) -> dict[str, object]:
-    hold, trigger = _COALESCING[name]
-    return {"mode": "coalesce", "hold": hold, "trigger": trigger}
-
-
 EEE_PRESETS: dict[str, dict[str, object]] = {
     "off": {"mode": "off"},
     "standard": {"mode": "standard"},
-    **{name: _coalesce(name) for name in _COALESCING},
+    **_COALESCING,
     **{
-        f"{name}+": {**_coalesce(name), "by_speed": {"10Gbps": {"hold": "1ms", "trigger": "1000pkt"}}}
+        f"{name}+": {**_COALESCING[name], "by_speed": {"10Gbps": {"hold": "1ms", "trigger": "1000pkt"}}}
         for name in _NON_UNIFORM
     },
 }

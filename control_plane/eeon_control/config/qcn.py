@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from eeon_control.config.classes import DEFAULT_CLASS
-from eeon_control.model_base import BYTES_SCHEMA, Strict, in_bytes, of_text, whole
+from eeon_control.model_base import Strict, of_bytes, whole
 from eeon_control.units import Bytes
 
-_Positive = Annotated[Bytes, *of_text(in_bytes("a number of bytes", above_zero=True), BYTES_SCHEMA)]
+_Positive = Annotated[Bytes, *of_bytes("a number of bytes", above_zero=True)]
 
 
 def _power_of_two(weight: int) -> int:

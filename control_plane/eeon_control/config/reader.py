@@ -103,14 +103,15 @@ def _check_names(document: Document) -> Iterator[Problem]:
     for name in EEE_PRESETS:
         if document.has(("profiles", "eee", name)):
             yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
+    known = {kind: dict.fromkeys(document.mapping(("profiles", kind))) for kind in ("queue", "eee", "pfc")}
+    known["eee"] = dict.fromkeys(EEE_PRESETS) | known["eee"]
     kinds = dict.fromkeys(("roles", "switches", "ports"), ("queue", "eee")) | {"classes": ("pfc",)}
     for level, of_level in kinds.items():
         for owner, kind in product(document.mapping((level,)), of_level):
-            known = [*(EEE_PRESETS if kind == "eee" else ()), *document.mapping(("profiles", kind))]
-            named = document.get((level, owner, kind))
-            if isinstance(named, str) and named not in known:
-                rule = f"unknown {kind} profile{did_you_mean(named, known)}; there are "
-                yield document.problem((level, owner, kind), rule + (", ".join(known) or "none"))
+            named, names = document.get((level, owner, kind)), known[kind]
+            if isinstance(named, str) and named not in names:
+                rule = f"unknown {kind} profile{did_you_mean(named, names)}; there are "
+                yield document.problem((level, owner, kind), rule + (", ".join(names) or "none"))
     if document.has(("roles", "host", "queue")):
         yield document.problem(
             ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"

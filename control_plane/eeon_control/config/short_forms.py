@@ -11,9 +11,7 @@ Further keys of the mode may follow: `{autored: 500us, protect: ack_syn}`. In th
 reaches 100% at the upper threshold (E-EON thesis section 6.3), which is therefore the short forms' default.
 """
 
-from dataclasses import dataclass
-
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -106,12 +104,8 @@ def _long(key: str, value: object) -> dict[str, object]:
             return {"min": pair[0], "max": pair[1], "max_probability": "100%"}
 
 
-@dataclass(frozen=True)
 class ShortForms:
     """An annotation that adds the short forms to the JSON Schema of the long ones."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler(source)
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler

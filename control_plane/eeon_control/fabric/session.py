@@ -464,10 +464,11 @@ def _credentials(tls: Tls) -> GRPCCredentialsTLS:
     for key, fault in tls_files.file_faults(tls):
         raise FabricError(f"tls {key} {tls.files[key]}: {fault}")
     tls_files.context(tls)
+    held = {key: file.read_bytes() for key, file in tls.files.items()}
     return GRPCCredentialsTLS(
-        cacert=tls.ca.read_bytes(),
-        cert=tls.certificate.read_bytes() if tls.certificate else None,
-        private_key=tls.key.read_bytes() if tls.key else None,
+        cacert=held["ca"],
+        cert=held.get("certificate"),
+        private_key=held.get("key"),
         target_name_override=tls.server_name or "",
     )
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eeon_control.config import FabricConfig
-from eeon_control.config.pfc import PAUSE_FRAME, Thresholds, Watchdog
+from eeon_control.config.pfc import PAUSE_FRAME, QUANTUM_BITS, Thresholds, Watchdog
 from eeon_control.constants import PRIORITY_BITS, TICK_VALUES
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import PlanError
 from eeon_control.topology import Port, Switch, mac_number
-from eeon_control.units import Duration
+from eeon_control.units import PS_PER_S, Duration
 
 GROUPS = "lossless_group"
 """The table of lossless groups, the packets of a priority from one port: thresholds by port and priority."""
@@ -51,7 +51,7 @@ def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[En
 
 def _quantum(port: Port, tick: Duration) -> int:
     """Returns the ticks of a quantum, with 16 fractional bits. Raises PlanError."""
-    ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
+    ticks = (QUANTUM_BITS * PS_PER_S << 16) // (int(port.rate) * int(tick))
     if not 0 < ticks < TICK_VALUES:
         raise PlanError(f"{port.name}: 512 bit times at {port.rate} are not a whole number of {tick} ticks")
     return ticks

@@ -9,15 +9,7 @@ from pydantic import Field
 
 from eeon_control.entries import Action
 from eeon_control.errors import PlanError
-from eeon_control.model_base import (
-    BYTES_SCHEMA,
-    FULL_FRAME_BYTES,
-    U32_MAX,
-    PositiveDurationText,
-    Strict,
-    in_bytes,
-    of_text,
-)
+from eeon_control.model_base import FULL_FRAME_BYTES, U32_MAX, PositiveDurationText, Strict, of_bytes
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Protect, Settings
 from eeon_control.units import Bytes, DataRate, Duration
@@ -40,7 +32,7 @@ class Codel(Strict):
     interval: PositiveDurationText = Duration.parse("100ms")
     """The time for which the delay must stay above `target`: about the longest round-trip time of the flows.
     The default is RFC 8289's (section 4.3)."""
-    mtu: Annotated[Bytes, *of_text(in_bytes("the MTU"), BYTES_SCHEMA)] = Bytes(FULL_FRAME_BYTES + 14)
+    mtu: Annotated[Bytes, *of_bytes("the MTU")] = Bytes(FULL_FRAME_BYTES + 14)
     """The longest frame. A queue with at most this many bytes behind a packet is never too long."""
     ecn: Annotated[bool, Field(strict=True)] = True
     """`true`: ECT packets are marked. `false`: they are dropped like the others."""

@@ -29,9 +29,7 @@ from eeon_control.model_base import (
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Kind, Settings, WithoutParameters
 from eeon_control.topology import phy
-from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
-
-_PICOSECONDS = 10**12
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration, Packets, parse_size
 
 Mode = Literal["off", "standard", "coalesce"]
 
@@ -167,7 +165,7 @@ class Eee(EeeTimers):
             hold=self.hold or Duration(0),
             trigger_packets=trigger.packets,
             trigger_bytes=trigger.bytes,
-            byte_time_ps=Fraction(8 * _PICOSECONDS, rate),
+            byte_time_ps=Fraction(8 * PS_PER_S, rate),
             overhead=overhead,
         )
 
@@ -213,7 +211,7 @@ class EeeOff(WithoutParameters):
 
 def _ticks_per_byte_q24(byte_time_ps: Fraction, tick: Duration) -> int:
     per_byte = round(byte_time_ps * WIRE_TIME_ONE / tick)
-    rate = DataRate(round(8 * _PICOSECONDS / byte_time_ps)) if byte_time_ps else "no speed"
+    rate = DataRate(round(8 * PS_PER_S / byte_time_ps)) if byte_time_ps else "no speed"
     if per_byte < 1:
         raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
     if per_byte >= WIRE_TIME_LIMIT:

@@ -16,27 +16,23 @@ from typing import Annotated, ClassVar, Literal
 
 from eeon_control.errors import PlanError
 from eeon_control.model_base import (
-    BYTES_SCHEMA,
     FULL_FRAME_BYTES,
     U32_MAX,
     PositiveDurationText,
     Strict,
     auto_or_bytes,
-    in_bytes,
-    of_text,
+    of_bytes,
 )
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Settings
-from eeon_control.units import Bytes, DataRate, Duration
+from eeon_control.units import PS_PER_S, Bytes, DataRate, Duration
 
 DCTCP_BURST_FRAMES = 15
 DCTCP_RTT = Duration.parse("420us")
 
-_PICOSECONDS = 10**12
-
 
 AutoThresholdText = Annotated[Bytes | None, *auto_or_bytes("a marking threshold", "97.5KB")]
-ThresholdBytesText = Annotated[Bytes, *of_text(in_bytes("a marking threshold"), BYTES_SCHEMA)]
+ThresholdBytesText = Annotated[Bytes, *of_bytes("a marking threshold")]
 
 
 class MarkThreshold(Strict):
@@ -64,7 +60,7 @@ class MarkThreshold(Strict):
 
 def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
     """Returns C x RTT / 7 in bytes: below it, a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
-    return Fraction(rate * rtt, 7 * 8 * _PICOSECONDS)
+    return Fraction(rate * rtt, 7 * 8 * PS_PER_S)
 
 
 def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:

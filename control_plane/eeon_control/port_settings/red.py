@@ -23,6 +23,7 @@ from eeon_control.model_base import U32_MAX, PositiveDurationText, Strict, of_te
 from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Protect, Settings
 from eeon_control.units import (
+    PS_PER_S,
     Bytes,
     DataRate,
     Duration,
@@ -48,8 +49,6 @@ IDLE_SHIFT_LIMIT = 63
 # Factor of the slope if probabilities are proportional to packet sizes; it is divided by their mean size.
 SIZE_FACTOR = 1 << 8
 SIZE_MEAN_LIMITS = (1 << 8, (1 << 16) - 1)
-
-_PICOSECONDS = 10**12
 
 
 def _threshold(text: object) -> Bytes | Packets:
@@ -173,13 +172,13 @@ class Red(Strict):
         if self.average_shift == 0:
             return None
         packets = log(2) / -log1p(-(2.0**-self.average_shift))
-        return Fraction(packets) * 8 * int(self.mean_packet) * _PICOSECONDS / int(rate)
+        return Fraction(packets) * 8 * int(self.mean_packet) * PS_PER_S / int(rate)
 
     def _thresholds(self, rate: DataRate) -> tuple[Bytes | Packets, Bytes | Packets]:
         if self.target_delay is None:
             assert self.min is not None and self.max is not None
             return self.min, self.max
-        exact = Fraction(rate * self.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * _PICOSECONDS)
+        exact = Fraction(rate * self.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * PS_PER_S)
         low, high = ceil(exact), ceil(exact * AUTO_RED_MAX_OVER_MIN)
         if high > U32_MAX:
             raise PlanError(

@@ -1,6 +1,7 @@
 """The path of a flow from host to host, and all paths that ECMP may choose, by the switches' routes."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 
@@ -79,12 +80,13 @@ class Walk:
             yield replace(way, fault=f"{name}: {route.prefix.text}: {why}")
         else:
             members, key = self._in_use(name, route), None
-            chosen = dict.fromkeys(members)
+            copies = Counter(members)
+            chosen: Iterable[Action] = copies
             if flow is not None and not routes.per_packet:
                 key = ecmp_key(self._address(self.source), address, flow, routes.seed)
-                chosen = dict.fromkeys([members[key % len(members)]])
+                chosen = [members[key % len(members)]]
             for action in chosen:
-                params, part = dict(action.params), members.count(action) / len(members)
+                params, part = dict(action.params), copies[action] / len(members)
                 onward = replace(way, share=way.share * part)
                 port = self.topology.port(f"{name}:{params.get('port')}")
                 if port is not None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import U32_MAX
-from eeon_control.printable import some
+from eeon_control.printable import natural, some
 from eeon_control.topology.model import Port, Switch
 
 # Tables of queues and priorities without an equivalent in our configuration. Each is refused unless the
@@ -53,7 +53,6 @@ _YANG_TREE = re.compile(r"(sonic|openconfig|ietf)-[a-z0-9-]+:.+")
 _NAMESPACE = re.compile(r"localhost|asic[0-9]{1,3}")
 _FRONT = "Ext"
 """The role of a port on the front panel (sonic-port.yang); others lead to a backplane or into the chip."""
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 class Problems:
@@ -109,7 +108,7 @@ class Database:
         """Returns SONiC's ports in front-panel order, with the text of their speed in Mbps."""
         return {
             name: str(row["speed"]) if is_given(row.get("speed")) else ""
-            for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
+            for name, row in sorted(self.rows("PORT").items(), key=lambda one: natural(one[0]))
             if row.get("role", _FRONT) == _FRONT
         }
 
@@ -315,7 +314,7 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
 def another_order(database: Database) -> str | None:
     """Returns a note if the order of the ports' `index` differs from that of their names, else None."""
     found = [(name, str(row.get("index", ""))) for name, row in database.rows("PORT").items()]
-    by_name = sorted(found, key=lambda one: _natural(one[0]))
+    by_name = sorted(found, key=lambda one: natural(one[0]))
     numbers = [(name, int(index)) for name, index in by_name if _NUMBER.fullmatch(index)]
     for (name, number), (later, after) in pairwise(numbers):
         if after < number:
@@ -324,12 +323,6 @@ def another_order(database: Database) -> str | None:
                 "in their names, not by index; check that the order is right"
             )
     return None
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [
-        (int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part) for part in _DIGITS.split(name)
-    ]
 
 
 def _kind(value: object) -> str:

@@ -7,7 +7,7 @@ from eeon_control.config import FabricConfig
 from eeon_control.port_settings import Aqm, Codel, DropTail, Red
 from eeon_control.printable import some
 from eeon_control.sonic.database import WRED_THRESHOLD_MAX, Database, Problems, is_given, match_ports, places
-from eeon_control.sonic.importing import COLOURS
+from eeon_control.sonic.importing import COLOURS, OF_COLOUR
 from eeon_control.topology.model import Switch
 from eeon_control.units import Bytes
 
@@ -165,11 +165,7 @@ def _wred(aqm: Aqm, at: str, refuse: _Refuse) -> dict[str, str] | None:
     if low is None or high is None or percent.denominator != 1:
         return None
     fields = {"ecn": "ecn_all" if aqm.ecn else "ecn_none"}
+    values = ("true", str(int(low)), str(int(high)), str(percent.numerator))
     for colour in COLOURS:
-        fields |= {
-            f"wred_{colour}_enable": "true",
-            f"{colour}_min_threshold": str(int(low)),
-            f"{colour}_max_threshold": str(int(high)),
-            f"{colour}_drop_probability": str(percent.numerator),
-        }
+        fields |= {form.format(colour): value for form, value in zip(OF_COLOUR, values, strict=True)}
     return fields

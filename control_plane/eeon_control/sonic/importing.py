@@ -30,8 +30,8 @@ _ECN = {*_ECN_OF_GREEN, "ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
 _DSCPS = 64
 _WITHOUT_ENTRY = "0"
 """The class of a DSCP without an entry in its map, and the queue of such a class (saiqosmap.h)."""
-_OF_COLOUR = ("wred_{}_enable", "{}_min_threshold", "{}_max_threshold", "{}_drop_probability")
-_WRED_FIELDS = {"ecn", *(form.format(colour) for form in _OF_COLOUR for colour in COLOURS)}
+OF_COLOUR = ("wred_{}_enable", "{}_min_threshold", "{}_max_threshold", "{}_drop_probability")
+_WRED_FIELDS = {"ecn", *(form.format(colour) for form in OF_COLOUR for colour in COLOURS)}
 _NAMED = {
     "QUEUE": ("wred_profile", "WRED_PROFILE", "WRED profile"),
     "BUFFER_QUEUE": ("profile", "BUFFER_PROFILE", "buffer"),
@@ -91,11 +91,8 @@ class _Import:
             for key, value in row.items():
                 if key in ("dscp_to_tc_map", "tc_to_queue_map") or not is_given(value):
                     continue
-                reason = (
-                    ": lossless classes are not imported; write a pfc profile"
-                    if key.startswith("pfc")
-                    else ""
-                )
+                of_pfc = ": lossless classes are not imported; write a pfc profile"
+                reason = of_pfc if key.startswith("pfc") else ""
                 self.problems.add(
                     f"PORT_QOS_MAP|{port}.{key}",
                     f"cannot be mapped{reason}. --without PORT_QOS_MAP leaves it out",

@@ -8,20 +8,54 @@ with the default prefixes 10.0.0.0/8 and fd00::/48; leaf 256 has 10.1.0.0/24. K 
 are locally administered (second bit of the first byte).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Annotated
+
+from eeon_control.model_base import Strict, of_text
 
 HOSTS_PER_LEAF_LIMIT = 254
 SWITCH_LIMIT = 0xFFFF
 _LEAVES_IN_A_MAC = 0xFFFF
 
 
-@dataclass(frozen=True)
-class AddressPlan:
-    """The prefixes from which every leaf gets an IPv4 /24 and an IPv6 /64."""
+def _prefix(
+    kind: type[IPv4Network] | type[IPv6Network], longest: int
+) -> Callable[[object], IPv4Network | IPv6Network]:
+    def read(text: object) -> IPv4Network | IPv6Network:
+        if isinstance(text, kind):
+            return text
+        try:
+            if not isinstance(text, str) or "/" not in text:
+                raise ValueError
+            prefix = kind(text)
+        except ValueError:
+            raise ValueError(
+                f"write a prefix such as {'10.0.0.0/8' if longest == 16 else 'fd00::/48'}"
+            ) from None
+        if prefix.prefixlen > longest:
+            raise ValueError(f"use /{longest} or a shorter prefix, so that every leaf has room")
+        return prefix
 
-    ipv4: IPv4Network
-    ipv6: IPv6Network
+    return read
+
+
+Ipv4Prefix = Annotated[
+    IPv4Network, *of_text(_prefix(IPv4Network, 16), {"type": "string", "pattern": r"^[0-9.]+/[0-9]+$"})
+]
+Ipv6Prefix = Annotated[
+    IPv6Network, *of_text(_prefix(IPv6Network, 48), {"type": "string", "pattern": r"^[0-9A-Fa-f:.]+/[0-9]+$"})
+]
+
+
+class Addressing(Strict):
+    """The prefixes from which addresses are assigned."""
+
+    ipv4: Ipv4Prefix = IPv4Network("10.0.0.0/8")
+    """Leaf L has the L-th /24 of this prefix, and its K-th host has the K-th address of that /24. The default
+    is 10.0.0.0/8: 10.0.L.K."""
+    ipv6: Ipv6Prefix = IPv6Network("fd00::/48")
+    """Leaf L has the L-th /64 of this prefix, and its K-th host has the K-th address of that /64."""
 
     @property
     def leaf_limit(self) -> int:

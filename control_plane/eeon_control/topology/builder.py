@@ -13,9 +13,9 @@ from eeon_control.constants import CPU_PORT, DATA_PORT_MAX, DROP_PORT
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import addresses
-from eeon_control.topology.addresses import AddressPlan
+from eeon_control.topology.addresses import Addressing
 from eeon_control.topology.model import Endpoint, Host, Link, Port, PortRole, Switch, SwitchRole, Topology
-from eeon_control.topology.schema import endpoint
+from eeon_control.topology.schema import TopologyFile, endpoint
 from eeon_control.units import Bytes, DataRate, Duration
 
 _OVERHEAD_LIMIT = 0xFFFF  # the data plane's overhead_bytes parameter has 16 bits
@@ -50,39 +50,33 @@ class _Fabric:
     nodes: dict[str, NodePart]
     links_of: _LinksOf
     roles: dict[str, SwitchRole]
-    plan: AddressPlan
+    plan: Addressing
 
 
 def build(
-    document: Document,
-    name: str,
-    description: str,
-    source: str,
-    node_parts: list[NodePart],
-    link_parts: list[LinkPart],
-    plan: AddressPlan,
+    document: Document, file: TopologyFile, source: str, nodes: list[NodePart], links: list[LinkPart]
 ) -> Topology:
-    """Returns a Topology from its parts. Raises InputError listing every broken rule."""
-    nodes = {node.name: node for node in node_parts}
-    if problems := list(_check_links(document, nodes, link_parts)):
+    """Returns the Topology of a file and its parts. Raises InputError listing every broken rule."""
+    by_name = {node.name: node for node in nodes}
+    if problems := list(_check_links(document, by_name, links)):
         raise InputError(problems)
     links_of: _LinksOf = defaultdict(list)
-    for link in link_parts:
+    for link in links:
         for here, there in ((link.a, link.b), (link.b, link.a)):
             links_of[here.node].append((here.port, link, there))
-    with_hosts = {there.node for node in node_parts if node.is_host for _, _, there in links_of[node.name]}
+    with_hosts = {there.node for node in nodes if node.is_host for _, _, there in links_of[node.name]}
     roles = {
         node.name: node.role or (SwitchRole.LEAF if node.name in with_hosts else SwitchRole.SPINE)
-        for node in node_parts
+        for node in nodes
         if not node.is_host
     }
-    fabric = _Fabric(document, nodes, links_of, roles, plan)
+    fabric = _Fabric(document, by_name, links_of, roles, file.addressing)
     if problems := [*_check_nodes(fabric), *_check_connected(fabric)]:
         raise InputError(problems)
     switches = MappingProxyType(_switches(fabric))
     hosts = MappingProxyType(_hosts(fabric, switches))
-    links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
-    return Topology(name, description, switches, hosts, links, source, document.value)
+    plain = tuple(Link(one.a, one.b, one.rate, one.delay, one.overhead) for one in links)
+    return Topology(file.name, file.description, switches, hosts, plain, source, document.value)
 
 
 def check_written(document: Document) -> list[Problem]:

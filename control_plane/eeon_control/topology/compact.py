@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from eeon_control.constants import DATA_PORT_MAX
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
-from eeon_control.topology.addresses import HOSTS_PER_LEAF_LIMIT, AddressPlan
+from eeon_control.topology.addresses import HOSTS_PER_LEAF_LIMIT, Addressing
 from eeon_control.topology.builder import LinkPart, NodePart
 from eeon_control.topology.model import Endpoint, SwitchRole
 from eeon_control.topology.schema import DEFAULT_OVERHEAD, ClosFile, LeafSpineFile, LinkValues
@@ -55,7 +55,7 @@ class _Parts:
 
 
 def leaf_spine(
-    document: Document, form: LeafSpineFile, defaults: LinkValues, plan: AddressPlan
+    document: Document, form: LeafSpineFile, defaults: LinkValues, plan: Addressing
 ) -> tuple[list[NodePart], list[LinkPart]]:
     """Returns the nodes and links of two tiers. Raises InputError."""
     path: KeyPath = ("leaf_spine",)
@@ -78,7 +78,7 @@ def leaf_spine(
 
 
 def clos(
-    document: Document, form: ClosFile, defaults: LinkValues, plan: AddressPlan
+    document: Document, form: ClosFile, defaults: LinkValues, plan: Addressing
 ) -> tuple[list[NodePart], list[LinkPart]]:
     """Returns the nodes and links of three tiers. Raises InputError."""
     path: KeyPath = ("clos",)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from eeon_control.errors import InputError, Place, Problem
-from eeon_control.printable import one_line
+from eeon_control.printable import natural, one_line
 from eeon_control.units import DataRate, Duration
 
 MAX_BYTES = 256 << 20
@@ -22,7 +22,6 @@ _MAX_PROBLEMS = 100
 _KINDS = ("devices", "interfaces", "cables")
 _NODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}", re.ASCII)
 _TYPE = re.compile(r"(\d+(?:\.\d+)?)(g?)base-.+", re.ASCII)
-_DIGITS = re.compile(r"(\d+)", re.ASCII)
 _NO_PORT = ("virtual", "bridge", "lag")
 _NOT_THERE = ("planned", "decommissioning")
 _PS_PER_METRE = 5000  # light in glass; copper is similar
@@ -124,13 +123,13 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
 
 def _ports(export: _Export) -> dict[int, int]:
     """Returns interface -> its port number."""
-    of_device: dict[int, list[tuple[list[str | int], int]]] = defaultdict(list)
+    of_device: dict[int, list[tuple[list[tuple[int, str]], int]]] = defaultdict(list)
     for number, interface in export.interfaces.items():
         device = _id(interface.get("device"))
         if device not in export.devices:
             export.wrong(f"interface {number}", "its device is not in the export")
         elif not interface.get("mgmt_only") and _text(interface.get("type"), "value") not in _NO_PORT:
-            of_device[device].append((_natural(_name(interface, "")), number))
+            of_device[device].append((natural(_name(interface, "")), number))
     first = {device: 0 if export.kinds.get(device) == "host" else 1 for device in of_device}
     return {
         number: place
@@ -225,7 +224,7 @@ def _speed(interface: Item) -> DataRate | None:
     match = _TYPE.fullmatch(_text(interface.get("type"), "value"))
     if bps <= 0 and match is not None:
         bps = float(match[1]) * (10**9 if match[2] else 10**6)
-    return DataRate(round(bps)) if 0 < bps <= _FASTEST_BPS else None
+    return DataRate(round(bps)) if 1 <= bps <= _FASTEST_BPS else None
 
 
 def _delay(cable: Item) -> Duration | None:
@@ -238,7 +237,7 @@ def _delay(cable: Item) -> Duration | None:
 def _written(export: _Export, name: str, links: list[str]) -> str:
     order = {"leaf": 0, "spine": 1, "host": 2}
     nodes = sorted(
-        (order[kind], _natural(_name(export.devices[number], "")), number)
+        (order[kind], natural(_name(export.devices[number], "")), number)
         for number, kind in export.kinds.items()
         if kind != "ignored"
     )
@@ -248,11 +247,6 @@ def _written(export: _Export, name: str, links: list[str]) -> str:
         lines.append(f"  {_name(export.devices[number], '')}: {{{what}}}")
     lines.append("links:" if links else "links: []")
     return "\n".join([*lines, *links]) + "\n"
-
-
-def _natural(text: str) -> list[str | int]:
-    """Returns a key that sorts `Ethernet2` before `Ethernet10`."""
-    return [int(part) if part.isdecimal() else part for part in _DIGITS.split(text)]
 
 
 def _full_name(export: _Export, interface: int) -> str:

@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Iterable
 
 from eeon_control.topology.model import Port, PortRole, Topology
-from eeon_control.units import Duration
+from eeon_control.units import PS_PER_S, Duration
 
-_PICOSECONDS = 10**12
 # Ethernet header and 1500 bytes one way, the shortest frame back, both without FCS.
 _DATA_BYTES, _ACK_BYTES = 1514, 60
 
@@ -57,4 +56,4 @@ def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str
 def _there_and_back_ps(port: Port) -> int:
     """Returns the time of a frame and its ACK over the port's link: two delays and both transmit times."""
     wire_bits = 8 * (_DATA_BYTES + _ACK_BYTES + 2 * int(port.overhead))
-    return 2 * int(port.delay) + wire_bits * _PICOSECONDS // int(port.rate)
+    return 2 * int(port.delay) + wire_bits * PS_PER_S // int(port.rate)

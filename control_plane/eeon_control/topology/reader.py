@@ -13,7 +13,6 @@ from eeon_control.errors import InputError
 from eeon_control.memory import cyclic_collector_paused
 from eeon_control.sources import Document, parse_yaml, read_yaml
 from eeon_control.topology import compact, containerlab
-from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.builder import LinkPart, NodePart, build, check_written
 from eeon_control.topology.model import Topology
 from eeon_control.topology.schema import TopologyFile
@@ -73,19 +72,18 @@ def _refuse_other_formats(document: Document) -> None:
 
 
 def _from_file(document: Document, file: TopologyFile, source: str) -> Topology:
-    addressing = AddressPlan(file.addressing.ipv4, file.addressing.ipv6)
     forms = [key for key in ("leaf_spine", "clos") if document.get((key,)) is not None]
     given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
     if forms and len(forms) + len(given) > 1:
         rule = f"use either {forms[0]}, or {'clos' if len(forms) > 1 else 'nodes and links'}, not both"
         raise InputError([document.problem((key,), rule) for key in given or forms])
     if file.leaf_spine is not None:
-        nodes, links = compact.leaf_spine(document, file.leaf_spine, file.defaults, addressing)
+        nodes, links = compact.leaf_spine(document, file.leaf_spine, file.defaults, file.addressing)
     elif file.clos is not None:
-        nodes, links = compact.clos(document, file.clos, file.defaults, addressing)
+        nodes, links = compact.clos(document, file.clos, file.defaults, file.addressing)
     else:
         nodes, links = _long_form(document, file)
-    return build(document, file.name, file.description, source, nodes, links, addressing)
+    return build(document, file, source, nodes, links)
 
 
 def _long_form(document: Document, file: TopologyFile) -> tuple[list[NodePart], list[LinkPart]]:

@@ -2,13 +2,12 @@
 topologies/README.md describes the file."""
 
 import re
-from collections.abc import Callable
-from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from eeon_control.model_base import Strict, of_text, positive, text_schema
+from eeon_control.topology.addresses import Addressing
 from eeon_control.topology.model import Endpoint, SwitchRole
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -38,33 +37,6 @@ def endpoint(text: object) -> Endpoint:
     return Endpoint(match[1], int(match[2]))
 
 
-def _prefix(
-    kind: type[IPv4Network] | type[IPv6Network], longest: int
-) -> Callable[[object], IPv4Network | IPv6Network]:
-    def read(text: object) -> IPv4Network | IPv6Network:
-        if isinstance(text, kind):
-            return text
-        try:
-            if not isinstance(text, str) or "/" not in text:
-                raise ValueError
-            prefix = kind(text)
-        except ValueError:
-            raise ValueError(
-                f"write a prefix such as {'10.0.0.0/8' if longest == 16 else 'fd00::/48'}"
-            ) from None
-        if prefix.prefixlen > longest:
-            raise ValueError(f"use /{longest} or a shorter prefix, so that every leaf has room")
-        return prefix
-
-    return read
-
-
-Ipv4Prefix = Annotated[
-    IPv4Network, *of_text(_prefix(IPv4Network, 16), {"type": "string", "pattern": r"^[0-9.]+/[0-9]+$"})
-]
-Ipv6Prefix = Annotated[
-    IPv6Network, *of_text(_prefix(IPv6Network, 48), {"type": "string", "pattern": r"^[0-9A-Fa-f:.]+/[0-9]+$"})
-]
 NodeName = Annotated[
     str, BeforeValidator(_node_name), WithJsonSchema({"type": "string", "pattern": f"^{_NODE}$"})
 ]
@@ -151,16 +123,6 @@ class ClosFile(Strict):
     """Links between leaves and aggregation switches."""
     spine_link: LinkValues = LinkValues()
     """Links between aggregation switches and spines."""
-
-
-class Addressing(Strict):
-    """The prefixes from which addresses are assigned."""
-
-    ipv4: Ipv4Prefix = IPv4Network("10.0.0.0/8")
-    """Leaf L has the L-th /24 of this prefix, and its K-th host has the K-th address of that /24. The default
-    is 10.0.0.0/8: 10.0.L.K."""
-    ipv6: Ipv6Prefix = IPv6Network("fd00::/48")
-    """Leaf L has the L-th /64 of this prefix, and its K-th host has the K-th address of that /64."""
 
 
 class TopologyFile(Strict):

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from eeon_control.fabric.read import FabricObservation
+from eeon_control.units import PS_PER_S
 from eeon_control.views.table import Cell, Column, Row, View
 
-_PS_PER_S = 10**12
 _CLOCK_SLACK_US = 5_000_000
 
 _CellKey = tuple[int, str] | tuple[int, str, str]
@@ -52,12 +52,12 @@ def rates(now: View, before: View, spans_ps: Mapping[str, int], *, ignored: Coll
     once, and of switches in `ignored`, which have restarted, have no rates.
     """
     changed = since(now, before)
-    longest = max(spans_ps.values(), default=0) / _PS_PER_S
+    longest = max(spans_ps.values(), default=0) / PS_PER_S
     names = {column.key: f"{column.key}_per_s" for column in now.columns if column.counts}
     rows: list[Row] = []
     for row in changed.rows:
         switch = _switch(row)
-        seconds = 0.0 if switch in ignored else spans_ps.get(switch, 0) / _PS_PER_S
+        seconds = 0.0 if switch in ignored else spans_ps.get(switch, 0) / PS_PER_S
         rated = row | {key: _rate(row[key], seconds) for key in names}
         rows.append({names.get(key, key): value for key, value in rated.items()})
     columns = [_rate_column(column) if column.counts else column for column in now.columns]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from eeon_control.energy import ASSUMPTIONS, REGISTERS, PortEnergy, assumed
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
+from eeon_control.units import PS_PER_S, Duration
 from eeon_control.views import power
 from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS
@@ -23,7 +23,6 @@ VIEW = Kind(
     default_interval_s=1.0,
 )
 
-_PS_PER_S = 10**12
 _WATTS = ((1, "W"),)
 _JOULES = ((1, "J"),)
 
@@ -68,7 +67,7 @@ def energy(
         Column("power_share", "of full", share),
     ]
     elapsed_ps = max((port.elapsed_ps for port in ports), default=0)
-    title = f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s"
+    title = f"energy of switch ports, over {elapsed_ps / PS_PER_S:.3g} s"
     more: dict[str, object] = {"totals": totals, "assumptions": ASSUMPTIONS}
     return View("energy", title, columns, [*map(_row, ports)], notes=[*notes, *assumed()], more=more)
 
@@ -81,7 +80,7 @@ def _row(port: PortEnergy) -> Row:
         "rate_bps": int(port.port.rate),
         "lpi_share": elapsed and port.lpi_ps / elapsed,
         "transition_share": elapsed and port.transition_ps / elapsed,
-        "wakes_per_s": elapsed and port.wakes * _PS_PER_S / elapsed,
+        "wakes_per_s": elapsed and port.wakes * PS_PER_S / elapsed,
         "watts": port.watts,
         "joules": port.joules,
         "power_share": port.joules / port.legacy_joules if port.joules and port.legacy_joules else None,

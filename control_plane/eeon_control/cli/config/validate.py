@@ -16,6 +16,7 @@ from eeon_control.config.model import Kind
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
 from eeon_control.plan import intended
+from eeon_control.port_settings import MarkThreshold
 from eeon_control.targets import load_targets, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -114,9 +115,10 @@ def _summary(config: FabricConfig, topology: Topology, entries: Mapping[str, tup
             lines.append(f"no port has the {kind} profile {', '.join(idle)}")
     used = {(config.attached(port, "queue"), port.rate) for port in ports}
     rates = sorted({rate for _, rate in used})
-    for name, by_rate in configs.default_thresholds(config, rates).items():
-        shown = [f"{by_rate[str(rate)]} at {rate}" for rate in rates if (name, rate) in used]
-        if shown:
+    for name, profile in config.profiles.queue.items():
+        at = [rate for rate in rates if (name, rate) in used]
+        if at and isinstance(profile.aqm, MarkThreshold) and profile.aqm.threshold is None:
+            shown = [f"{profile.aqm.settings_at(rate).threshold} at {rate}" for rate in at]
             lines.append(f"queue profile {name}: threshold auto is {', '.join(shown)}")
     return "\n".join(lines)
 

@@ -12,12 +12,12 @@ from eeon_control.controller.metrics.catalog import CATALOG
 from eeon_control.energy import PortEnergy
 from eeon_control.fabric.read import Observation
 from eeon_control.topology import Switch
+from eeon_control.units import PS_PER_S
 
 Row = tuple[str, float | tuple[list[tuple[str, float]], float], *tuple[str, ...]]
 """The name of a metric without its prefix, a value, and the values of its labels. The value of a histogram is
 its cumulative counts by upper bound, and the sum."""
 
-_PS_PER_S = 10**12
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only in this state does the register count packets held now
 
@@ -112,8 +112,8 @@ def of_observation(switch: str, seen: Observation, *, zeros: bool = True) -> Ite
 def of_energy(spent: PortEnergy) -> dict[str, float]:
     """Returns the values of a port's energy by metric, without joules if the PHY's power is unknown."""
     values = {
-        "port_lpi_seconds_total": spent.lpi_ps / _PS_PER_S,
-        "port_transition_seconds_total": spent.transition_ps / _PS_PER_S,
+        "port_lpi_seconds_total": spent.lpi_ps / PS_PER_S,
+        "port_transition_seconds_total": spent.transition_ps / PS_PER_S,
         "port_energy_joules_total": spent.joules,
         "port_legacy_energy_joules_total": spent.legacy_joules,
     }
