@@ -177,6 +177,9 @@ mod tests {
         // Nor are fields behind half a byte joined, whose bytes it would move.
         let half = Input::Constant { value: vec![1], width: 4 };
         assert_eq!(join_fields(&[&[half], &apart[..6]].concat()).len(), 7);
+        // Nor those of another header behind that bit.
+        let other = Input::Field { field: Field { slot: 9, width: 8, signed: false }, valid: 10 };
+        assert!(matches!(join_fields(&[&apart[6..], &[other]].concat())[1], Input::Field { .. }));
         let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
         let mut bytes = Vec::new();
         let Input::Fields { layout, .. } = &joined[0] else { return };

@@ -95,13 +95,15 @@ fn more_instructions_than_a_limit_are_refused() {
 
 #[test]
 fn expressions_nested_beyond_the_limit_are_refused() {
-    let mut value = json!({"type": "hexstr", "value": "0x1"});
-    for _ in 0..101 {
-        value = json!({"type": "expression", "value": {"op": "~", "left": null, "right": value}});
-    }
-    let mut program = program("actions");
-    *place(&mut program, "/actions/ingress.work/primitives/assign/parameters/1") = value;
-    assert!(refusal(&program).contains("levels deep"), "{}", refusal(&program));
+    let nested = |levels| {
+        let not = |value, _| json!({"op": "~", "left": null, "right": value});
+        let mut program = program("actions");
+        *place(&mut program, "/actions/ingress.work/primitives/assign/parameters/1") =
+            (0..levels).fold(json!({"type": "hexstr", "value": "0x1"}), not);
+        refusal(&program)
+    };
+    assert_eq!(nested(100), "loads");
+    assert!(nested(101).ends_with("an expression nested more than 100 levels deep, the limit"));
 }
 
 #[test]
