@@ -365,7 +365,8 @@ struct Seen {
     gate_at_zero: usize,
 }
 
-/// Runs every settings with every pattern, every list of pauses and every origin in every form. Forms that nothing made late must agree.
+/// Runs all settings with every pattern, every list of pauses and every origin in every form. Forms that nothing made
+/// late must agree.
 ///
 /// # Panics
 /// With the first case that is wrong, and how many are.
