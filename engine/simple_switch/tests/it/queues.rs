@@ -115,12 +115,12 @@ fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
 #[test]
 fn egress_sees_the_number_of_the_packets_queue() {
     let mut json: Value = serde_json::from_slice(include_bytes!("../p4/probe.json")).unwrap();
-    let alias = json!(["queueing_metadata.qid", ["standard_metadata", "parser_error"]]);
+    let alias = json!(["queueing_metadata.qid", ["standard_metadata", "egress_rid"]]);
     json["field_aliases"].as_array_mut().unwrap().push(alias);
     let program = Executable::new(Program::from_json(json.to_string().as_bytes()).unwrap());
     let mut switch = Switch::new(program, SwitchConfig { priorities: 8, ..unlimited() }).unwrap();
     let reports = ask(&mut switch, us(0), Request { priority: 5, ..Request::to(1) });
-    assert_eq!(reports[0].parser_error, 5);
+    assert_eq!(reports[0].egress_rid, 5);
 }
 
 #[test]
