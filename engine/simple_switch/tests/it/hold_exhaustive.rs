@@ -14,7 +14,7 @@
 #[path = "../support/hold_reference.rs"]
 mod reference;
 
-use crate::support::eeon::{self, Eee};
+use crate::support::eeon;
 use reference::{Packet, Port, Settings, State};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
@@ -141,12 +141,7 @@ impl Bench {
 
     fn set(&mut self, settings: Settings) {
         if self.settings.replace(settings) != Some(settings) {
-            let Settings { sleep, wake, stall, hold, trigger_packets, trigger_bytes } = settings;
-            let ticks_per_byte_q24 = TICKS_PER_BYTE_Q24;
-            let eee = Eee { sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24 };
-            let mut state = self.switch.state_mut();
-            state.mt_clear_entries("eeon_ingress.eee_admit.port_eee", false).unwrap();
-            eeon::eee(&mut state, PORT, eee);
+            eeon::eee(&mut self.switch.state_mut(), PORT, settings, TICKS_PER_BYTE_Q24);
         }
     }
 
