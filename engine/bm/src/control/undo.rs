@@ -72,6 +72,11 @@ impl State {
         });
     }
 
+    /// Records a whole table that is about to change.
+    pub(super) fn remember_table(&mut self, table: usize) {
+        self.remember(|state| Change::Table { table, before: Box::new(state.cells.tables[table].clone()) });
+    }
+
     /// Records a default entry that is about to change.
     pub(super) fn remember_default(&mut self, table: usize) {
         self.remember(|state| {
@@ -120,7 +125,6 @@ impl State {
                 self.cells.tables[table].default = *before;
                 outcome(self).into_iter().for_each(|then| self.count_outcome(table, then, true));
             }
-            Change::DirectCounters { table, before } => self.cells.tables[table].counters = before,
             Change::Member { profile, handle, before } => {
                 self.cells.profiles[profile].put_member(handle, *before);
             }
