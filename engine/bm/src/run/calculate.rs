@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::phv::Phv;
 use crate::native::{Native, Writer};
-use crate::program::{Calculation, Crc, Field, Input, Layout, Program};
+use crate::program::{Calculation, Crc, Field, Input, Layout, Program, Slot};
 
 /// Returns the result of one of the program's calculations, with the switch's CRC parameters for it.
 pub(crate) fn calculated(
@@ -49,33 +49,21 @@ pub(crate) fn output(
 
 fn write_inputs(calculation: &Calculation, program: &Program, phv: &Phv, bytes: &mut Vec<u8>) {
     let mut writer = BitWriter::new(bytes);
+    let is_valid = |slot: &Slot| phv.slots[*slot as usize] != 0;
     for input in &calculation.inputs {
         match input {
-            Input::Field { field, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.field(phv, *field);
-                }
+            Input::Field { field, valid } if is_valid(valid) => writer.field(phv, *field),
+            Input::Fields { layout, valid } if is_valid(valid) => writer.layout(layout, &phv.slots),
+            Input::Variable { store, valid } if is_valid(valid) => {
+                writer.push_bytes(phv.vl_bytes(program.vl_store(*store)));
             }
-            Input::Fields { layout, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.layout(layout, &phv.slots);
-                }
-            }
-            Input::Variable { store, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.push_bytes(phv.vl_bytes(program.vl_store(*store)));
-                }
-            }
+            Input::Header { header, valid } if is_valid(valid) => writer.header(phv, program, *header),
             Input::Constant { value, width } => {
                 for (at, &word) in value.iter().enumerate().rev() {
                     writer.push(word, (*width - 64 * at as u32).min(64));
                 }
             }
-            Input::Header { header, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.header(phv, program, *header);
-                }
-            }
+            _ => {}
         }
     }
 }
@@ -156,14 +144,8 @@ impl<'a> BitWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::join_fields;
+    use crate::program::{bits_at, join_fields};
     use proptest::prelude::*;
-
-    /// Reads `width` bits one by one, most significant first.
-    fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
-        (from..from + width)
-            .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))
-    }
 
     #[test]
     fn joined_fields_give_the_bytes_of_the_fields_one_by_one() {
