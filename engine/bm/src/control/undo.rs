@@ -131,7 +131,9 @@ impl State {
             Change::Group { profile, handle, before } => {
                 // Links may have changed since then.
                 self.cells.profiles[profile].put_group(handle, *before);
-                self.cells.profiles[profile].refresh(handle, &self.ports_up);
+                if let Some(group) = self.cells.profiles[profile].groups.get_mut(handle) {
+                    group.refresh(&self.ports_up);
+                }
             }
             Change::Counter { array, cell, before } => self.cells.counters[array][cell] = before,
             Change::Counters { array, before } => self.cells.counters[array].copy_from_slice(&before),

@@ -84,7 +84,7 @@ fn unaligned() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
-/// Returns the low `width` bits; `width` is 1 to 64. Here and below the code generator drops a mask of 64 bits and shifts by none.
+/// Returns the low `width` bits; `width` is 1 to 64. The code generator drops a mask of 64 bits, and shifts by none below.
 pub(super) fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
     b.ins().band_imm(value, (u64::MAX >> (64 - width)) as i64)
 }

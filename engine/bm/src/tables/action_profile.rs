@@ -84,7 +84,8 @@ impl Group {
         }
     }
 
-    fn refresh(&mut self, up: &BTreeSet<u16>) {
+    /// Recomputes the active members.
+    pub(crate) fn refresh(&mut self, up: &BTreeSet<u16>) {
         let Group { members, watches, active } = self;
         active.clear();
         active.extend(members.iter().filter(|m| watches.get(m).is_none_or(|port| up.contains(port))));
@@ -180,7 +181,7 @@ impl<T: Clone, N: Clone + Default> Slots<T, N> {
         self.objects.get(handle as usize)?.as_ref()
     }
 
-    fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
         self.objects.get_mut(handle as usize)?.as_mut()
     }
 
@@ -388,20 +389,6 @@ impl ActionProfile {
             if let Some(next) = copies.get_mut(at).filter(|_| gone.first) {
                 next.first = true;
             }
-        }
-    }
-
-    /// Changes or removes the watch port of a member in a group.
-    pub(crate) fn watch(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.watch(member, watch, up);
-        }
-    }
-
-    /// Recomputes the active members of a group.
-    pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.refresh(up);
         }
     }
 
