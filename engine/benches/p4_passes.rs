@@ -25,7 +25,7 @@ fn switch() -> Switch {
     for port in 1..=PORTS {
         eeon::mark_above(&mut state, port, 20_000);
         eeon::buffer_limit(&mut state, port, 200_000);
-        eeon::eee(&mut state, port, eeon::TEN_GIGABIT);
+        eeon::eee(&mut state, port, eeon::TEN_GIGABIT, eeon::ticks_per_byte_q24(10_000_000_000));
     }
     drop(state);
     switch

@@ -20,7 +20,7 @@ fn passes(criterion: &mut Criterion) {
     }
     eeon::mark_above(&mut state, PORT, 30_000);
     eeon::buffer_limit(&mut state, PORT, 300_000);
-    eeon::eee(&mut state, PORT, eeon::TEN_GIGABIT);
+    eeon::eee(&mut state, PORT, eeon::TEN_GIGABIT, eeon::ticks_per_byte_q24(10_000_000_000));
     let mut phv = Phv::new(&program);
     let parser = program.parser("parser").unwrap();
     let deparser = program.deparser("deparser").unwrap();

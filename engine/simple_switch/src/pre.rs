@@ -348,7 +348,7 @@ mod tests {
     fn one_port_of_each_lag_gets_a_copy_after_the_nodes_own_ports() {
         let mut pre = Pre::default();
         pre.mc_mgrp_create(1).unwrap();
-        let node = pre.mc_node_create(5, &[9], &[3, 1, 2]).unwrap();
+        let node = pre.mc_node_create(5, &[9, 9], &[3, 1, 2, 1]).unwrap();
         pre.mc_node_associate(1, node).unwrap();
         assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5)]);
         pre.mc_set_lag_membership(1, &[]).unwrap();

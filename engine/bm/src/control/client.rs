@@ -483,10 +483,10 @@ impl State {
         let had = found.groups.get(group).map(|group| group.members().to_vec()).unwrap_or_default();
         // Add before removing: a group that entries point at is never empty in between.
         for (copy, watch) in &wanted {
-            if had.binary_search(&copy.member).is_ok() {
-                found.watch(group, copy.member, *watch, ports_up);
-            } else {
+            if had.binary_search(&copy.member).is_err() {
                 found.put_in(group, copy.member, *watch, ports_up);
+            } else if let Some(group) = found.groups.get_mut(group) {
+                group.watch(copy.member, *watch, ports_up);
             }
         }
         let stays: BTreeSet<u32> = wanted.iter().map(|(copy, _)| copy.member).collect();

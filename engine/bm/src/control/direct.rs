@@ -9,7 +9,7 @@ use super::table::table_name;
 use super::{EntryHandle, Result};
 use crate::error::{Refusal, RuntimeError};
 use crate::state::State;
-use crate::tables::{Change, CounterValue, MeterRate};
+use crate::tables::{CounterValue, MeterRate};
 
 impl State {
     fn counted_table(&self, name: &str) -> Result<usize> {
@@ -57,11 +57,7 @@ impl State {
     /// Zeroes every direct counter of a table.
     pub fn mt_reset_counters(&mut self, table: &str) -> Result<()> {
         let id = self.counted_table(table)?;
-        self.remember_default(id);
-        self.remember(|state| Change::DirectCounters {
-            table: id,
-            before: state.cells.tables[id].counters.clone(),
-        });
+        self.remember_table(id);
         self.cells.tables[id].counters.fill(CounterValue::default());
         self.cells.tables[id].default.counter = CounterValue::default();
         Ok(())

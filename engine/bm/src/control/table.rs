@@ -8,7 +8,7 @@ use super::{
 use crate::error::{Refusal, RuntimeError};
 use crate::program::{PackedKey, TableInfo, TableType};
 use crate::state::State;
-use crate::tables::{Change, NoEntry, Outcome, MAX_ENTRIES};
+use crate::tables::{NoEntry, Outcome, MAX_ENTRIES};
 
 /// Makes the action of an entry of a table from its target and its data.
 type ReadAction<A> = fn(&State, usize, Outcome, &[u64]) -> A;
@@ -351,10 +351,7 @@ impl State {
         if !self.program.table(id as u32).const_entries {
             let entries = &self.cells.tables[id];
             let outcomes: Vec<Outcome> = entries.rows().map(|at| entries.outcomes[at as usize]).collect();
-            self.remember(|state| Change::Table {
-                table: id,
-                before: Box::new(state.cells.tables[id].clone()),
-            });
+            self.remember_table(id);
             self.cells.tables[id].clear(self.program.match_table(id as u32));
             outcomes.into_iter().for_each(|outcome| self.leave(id, outcome));
         }

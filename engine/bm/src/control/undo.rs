@@ -72,6 +72,11 @@ impl State {
         });
     }
 
+    /// Records a whole table that is about to change.
+    pub(super) fn remember_table(&mut self, table: usize) {
+        self.remember(|state| Change::Table { table, before: Box::new(state.cells.tables[table].clone()) });
+    }
+
     /// Records a default entry that is about to change.
     pub(super) fn remember_default(&mut self, table: usize) {
         self.remember(|state| {
@@ -120,14 +125,15 @@ impl State {
                 self.cells.tables[table].default = *before;
                 outcome(self).into_iter().for_each(|then| self.count_outcome(table, then, true));
             }
-            Change::DirectCounters { table, before } => self.cells.tables[table].counters = before,
             Change::Member { profile, handle, before } => {
                 self.cells.profiles[profile].put_member(handle, *before);
             }
             Change::Group { profile, handle, before } => {
                 // Links may have changed since then.
                 self.cells.profiles[profile].put_group(handle, *before);
-                self.cells.profiles[profile].refresh(handle, &self.ports_up);
+                if let Some(group) = self.cells.profiles[profile].groups.get_mut(handle) {
+                    group.refresh(&self.ports_up);
+                }
             }
             Change::Counter { array, cell, before } => self.cells.counters[array][cell] = before,
             Change::Counters { array, before } => self.cells.counters[array].copy_from_slice(&before),

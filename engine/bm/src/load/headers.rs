@@ -34,16 +34,7 @@ impl<'a> Loader<'a> {
         for (json, type_id) in &instances.list {
             let name = new_name(&mut names.headers, json)?;
             let metadata = json.get("metadata")?.bool()?;
-            headers.push(Header {
-                name,
-                type_id: *type_id,
-                base: 0,
-                valid: 0,
-                shown: None,
-                metadata,
-                vl: None,
-                union: None,
-            });
+            headers.push(Header { name, type_id: *type_id, metadata, ..Header::default() });
         }
 
         let (union_types, union_type_ids) = unions::load_types(root, &header_type_ids)?;

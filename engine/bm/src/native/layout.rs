@@ -84,28 +84,9 @@ fn unaligned() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
-/// Returns the low `width` bits.
+/// Returns the low `width` bits; `width` is 1 to 64. The code generator drops a mask of 64 bits, and shifts by none below.
 pub(super) fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
-    if width >= 64 {
-        return value;
-    }
     b.ins().band_imm(value, (u64::MAX >> (64 - width)) as i64)
-}
-
-fn shift_left(b: &mut FunctionBuilder<'_>, value: Value, by: u8) -> Value {
-    if by == 0 {
-        value
-    } else {
-        b.ins().ishl_imm(value, i64::from(by))
-    }
-}
-
-fn shift_right(b: &mut FunctionBuilder<'_>, value: Value, by: u32) -> Value {
-    if by == 0 {
-        value
-    } else {
-        b.ins().ushr_imm(value, i64::from(by))
-    }
 }
 
 /// Moves the `layout.bytes` bytes at `data` into the slots from `base`.
@@ -131,9 +112,9 @@ pub(super) fn extract(b: &mut FunctionBuilder<'_>, layout: &Layout, base: Slot, 
             (word, 0)
         };
         for p in &chunk.pieces {
-            let bits = shift_right(b, word, u32::from(p.word_shift) + surplus);
+            let bits = b.ins().ushr_imm(word, i64::from(u32::from(p.word_shift) + surplus));
             let bits = low_bits(b, bits, p.width);
-            let bits = shift_left(b, bits, p.slot_shift);
+            let bits = b.ins().ishl_imm(bits, i64::from(p.slot_shift));
             let slot = base + p.off;
             let value = if p.first {
                 bits
@@ -185,9 +166,9 @@ pub(super) fn write_parts(
                     let mut word = None;
                     for p in &chunk.pieces {
                         let slot = load_slot(&mut b, slots, base + p.off);
-                        let bits = shift_right(&mut b, slot, u32::from(p.slot_shift));
+                        let bits = b.ins().ushr_imm(slot, i64::from(p.slot_shift));
                         let bits = low_bits(&mut b, bits, p.width);
-                        let bits = shift_left(&mut b, bits, p.word_shift);
+                        let bits = b.ins().ishl_imm(bits, i64::from(p.word_shift));
                         word = Some(word.map_or(bits, |word| b.ins().bor(word, bits)));
                     }
                     if let Some(word) = word {
@@ -235,7 +216,7 @@ pub(super) fn write_parts(
 
 /// Stores the low `bytes` bytes, most significant first, and overwrites the bytes after them.
 fn store_word(b: &mut FunctionBuilder<'_>, word: Value, bytes: u8, at: Value, offset: i32) {
-    let up = shift_left(b, word, 64 - 8 * bytes);
+    let up = b.ins().ishl_imm(word, 64 - 8 * i64::from(bytes));
     let swapped = b.ins().bswap(up);
     b.ins().store(unaligned(), swapped, at, offset);
 }

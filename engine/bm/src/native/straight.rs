@@ -54,7 +54,7 @@ impl Translation<'_> {
                 let width = self.program.register_array(r).bitwidth.min(64) as u8;
                 self.register(r, idx, |t, cell| {
                     let value = t.get(a);
-                    let value = t.cut(value, width);
+                    let value = layout::low_bits(&mut t.b, value, width);
                     t.b.ins().store(register_flags(), value, cell, 0);
                 });
             }

@@ -128,12 +128,8 @@ impl Translation<'_> {
 
     /// Sets a slot to the low `w` bits.
     pub(super) fn set_cut(&mut self, slot: Slot, value: Value, w: u8) {
-        let value = self.cut(value, w);
+        let value = low_bits(&mut self.b, value, w);
         self.set(slot, value);
-    }
-
-    pub(super) fn cut(&mut self, value: Value, w: u8) -> Value {
-        low_bits(&mut self.b, value, w)
     }
 
     pub(super) fn frame_word(&mut self, ty: Type, offset: i32) -> Value {

@@ -42,7 +42,7 @@ pub(crate) struct VlStore {
 }
 
 /// A header instance.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) type_id: u32,

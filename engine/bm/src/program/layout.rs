@@ -152,7 +152,7 @@ impl Layout {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -168,8 +168,8 @@ mod tests {
             .collect()
     }
 
-    /// Reads `width` bits one by one, most significant first: the reference for the layout.
-    fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
+    /// Reads `width` bits one by one, most significant first: the reference for layouts and writers.
+    pub(crate) fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
         (from..from + width)
             .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))
     }

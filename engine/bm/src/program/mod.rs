@@ -33,6 +33,8 @@ pub use info::{
     TableType,
 };
 pub(crate) use key::{ones_128, KeyField, KeyPlan};
+#[cfg(test)]
+pub(crate) use layout::tests::bits_at;
 pub(crate) use layout::{FieldDef, Layout, Piece};
 pub use liveness::Kept;
 pub(crate) use mark::Mark;

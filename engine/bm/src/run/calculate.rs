@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::phv::Phv;
 use crate::native::{Native, Writer};
-use crate::program::{Calculation, Crc, Field, Input, Layout, Program};
+use crate::program::{Calculation, Crc, Field, Input, Layout, Program, Slot};
 
 /// Returns the result of one of the program's calculations, with the switch's CRC parameters for it.
 pub(crate) fn calculated(
@@ -49,33 +49,21 @@ pub(crate) fn output(
 
 fn write_inputs(calculation: &Calculation, program: &Program, phv: &Phv, bytes: &mut Vec<u8>) {
     let mut writer = BitWriter::new(bytes);
+    let is_valid = |slot: &Slot| phv.slots[*slot as usize] != 0;
     for input in &calculation.inputs {
         match input {
-            Input::Field { field, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.field(phv, *field);
-                }
+            Input::Field { field, valid } if is_valid(valid) => writer.field(phv, *field),
+            Input::Fields { layout, valid } if is_valid(valid) => writer.layout(layout, &phv.slots),
+            Input::Variable { store, valid } if is_valid(valid) => {
+                writer.push_bytes(phv.vl_bytes(program.vl_store(*store)));
             }
-            Input::Fields { layout, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.layout(layout, &phv.slots);
-                }
-            }
-            Input::Variable { store, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.push_bytes(phv.vl_bytes(program.vl_store(*store)));
-                }
-            }
+            Input::Header { header, valid } if is_valid(valid) => writer.header(phv, program, *header),
             Input::Constant { value, width } => {
                 for (at, &word) in value.iter().enumerate().rev() {
                     writer.push(word, (*width - 64 * at as u32).min(64));
                 }
             }
-            Input::Header { header, valid } => {
-                if phv.slots[*valid as usize] != 0 {
-                    writer.header(phv, program, *header);
-                }
-            }
+            _ => {}
         }
     }
 }
@@ -156,14 +144,8 @@ impl<'a> BitWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::join_fields;
+    use crate::program::{bits_at, join_fields};
     use proptest::prelude::*;
-
-    /// Reads `width` bits one by one, most significant first.
-    fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
-        (from..from + width)
-            .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))
-    }
 
     #[test]
     fn joined_fields_give_the_bytes_of_the_fields_one_by_one() {
@@ -177,6 +159,9 @@ mod tests {
         // Nor are fields behind half a byte joined, whose bytes it would move.
         let half = Input::Constant { value: vec![1], width: 4 };
         assert_eq!(join_fields(&[&[half], &apart[..6]].concat()).len(), 7);
+        // Nor those of another header behind that bit.
+        let other = Input::Field { field: Field { slot: 9, width: 8, signed: false }, valid: 10 };
+        assert!(matches!(join_fields(&[&apart[6..], &[other]].concat())[1], Input::Field { .. }));
         let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
         let mut bytes = Vec::new();
         let Input::Fields { layout, .. } = &joined[0] else { return };

@@ -39,7 +39,7 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
             let (whole, part) = split(slots[b], n);
             for i in 0..n {
                 let word = |back: usize| i.checked_sub(whole + back).map_or(0, |at| slots[a + at]);
-                slots[d + i] = joined(word(0), word(1), part);
+                slots[d + i] = if part == 0 { word(0) } else { word(0) << part | word(1) >> (64 - part) };
             }
         }
         Operation::Binary(Binary::Shr) => {
@@ -97,14 +97,6 @@ fn sign(slots: &[u64], at: usize, n: usize) -> u64 {
 fn split(count: u64, n: usize) -> (usize, u32) {
     let whole = usize::try_from(count / 64).unwrap_or(usize::MAX).min(n);
     (whole, if whole == n { 0 } else { (count % 64) as u32 })
-}
-
-fn joined(high: u64, low: u64, part: u32) -> u64 {
-    if part == 0 {
-        high
-    } else {
-        high << part | low >> (64 - part)
-    }
 }
 
 fn add(slots: &mut [u64], n: usize, d: usize, a: usize, b: usize, subtract: bool) {

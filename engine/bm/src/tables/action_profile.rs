@@ -84,7 +84,8 @@ impl Group {
         }
     }
 
-    fn refresh(&mut self, up: &BTreeSet<u16>) {
+    /// Recomputes the active members.
+    pub(crate) fn refresh(&mut self, up: &BTreeSet<u16>) {
         let Group { members, watches, active } = self;
         active.clear();
         active.extend(members.iter().filter(|m| watches.get(m).is_none_or(|port| up.contains(port))));
@@ -155,24 +156,6 @@ pub(crate) struct OneShot {
     pub(crate) copies: Vec<(MemberCopy, Option<u16>)>,
 }
 
-/// The control plane's data of an object.
-pub(crate) trait Note: Clone + Default {
-    /// Returns the object's id; 0 for none.
-    fn id(&self) -> u32;
-}
-
-impl Note for MemberNote {
-    fn id(&self) -> u32 {
-        self.id
-    }
-}
-
-impl Note for GroupNote {
-    fn id(&self) -> u32 {
-        self.id
-    }
-}
-
 /// An object with its data, for undoing changes; `None` for a free slot.
 pub(crate) type Image<T, N> = Option<(T, N)>;
 pub(crate) type MemberImage = Image<Member, MemberNote>;
@@ -192,13 +175,13 @@ pub(crate) struct Slots<T, N> {
     ids: BTreeMap<u32, u32>,
 }
 
-impl<T: Clone, N: Note> Slots<T, N> {
+impl<T: Clone, N: Clone + Default> Slots<T, N> {
     #[inline]
     pub(crate) fn get(&self, handle: u32) -> Option<&T> {
         self.objects.get(handle as usize)?.as_ref()
     }
 
-    fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
         self.objects.get_mut(handle as usize)?.as_mut()
     }
 
@@ -256,8 +239,9 @@ impl<T: Clone, N: Note> Slots<T, N> {
         Some((self.get(handle)?.clone(), self.note(handle).clone()))
     }
 
-    /// Sets a slot to `image`, and returns what it held. The count of its users does not change.
-    fn put(&mut self, handle: u32, image: Image<T, N>) -> Image<T, N> {
+    /// Sets a slot to `image`, and returns what it held; `id` gives an object's id, 0 for none. The count of its users does not
+    /// change.
+    fn put(&mut self, handle: u32, image: Image<T, N>, id: fn(&N) -> u32) -> Image<T, N> {
         let at = handle as usize;
         while self.objects.len() <= at {
             self.free.insert(self.objects.len() as u32);
@@ -267,13 +251,13 @@ impl<T: Clone, N: Note> Slots<T, N> {
         }
         let before = self.objects[at].take().map(|object| (object, std::mem::take(&mut self.notes[at])));
         if let Some((_, note)) = &before {
-            self.ids.remove(&note.id());
+            self.ids.remove(&id(note));
         }
         self.free.insert(handle);
         if let Some((object, note)) = image {
             self.free.remove(&handle);
-            if note.id() != 0 {
-                self.ids.insert(note.id(), handle);
+            if id(&note) != 0 {
+                self.ids.insert(id(&note), handle);
             }
             (self.objects[at], self.notes[at]) = (Some(object), note);
         }
@@ -331,7 +315,7 @@ impl ActionProfile {
             _ => None,
         };
         let after = image.as_ref().and_then(name);
-        let before = self.members.put(handle, image);
+        let before = self.members.put(handle, image, |note| note.id);
         self.member_groups.resize(self.members.objects.len(), 0);
         if let Some(name) = before.as_ref().and_then(name) {
             if self.shared.get(&name) == Some(&handle) {
@@ -346,7 +330,7 @@ impl ActionProfile {
 
     /// Sets a group's slot to `image`. The counts of its users do not change.
     pub(crate) fn put_group(&mut self, handle: u32, image: GroupImage) {
-        if let Some((before, note)) = self.groups.put(handle, image) {
+        if let Some((before, note)) = self.groups.put(handle, image, |note| note.id) {
             for &member in before.members() {
                 self.member_groups[member as usize] -= 1;
             }
@@ -405,20 +389,6 @@ impl ActionProfile {
             if let Some(next) = copies.get_mut(at).filter(|_| gone.first) {
                 next.first = true;
             }
-        }
-    }
-
-    /// Changes or removes the watch port of a member in a group.
-    pub(crate) fn watch(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.watch(member, watch, up);
-        }
-    }
-
-    /// Recomputes the active members of a group.
-    pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.refresh(up);
         }
     }
 

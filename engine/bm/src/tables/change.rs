@@ -13,7 +13,6 @@ pub(crate) enum Change {
     Row { table: usize, at: u32, before: Box<RowImage> },
     Table { table: usize, before: Box<Entries> },
     Default { table: usize, before: Box<DefaultEntry> },
-    DirectCounters { table: usize, before: Vec<CounterValue> },
     Member { profile: usize, handle: u32, before: Box<MemberImage> },
     Group { profile: usize, handle: u32, before: Box<GroupImage> },
     Counter { array: usize, cell: usize, before: CounterValue },

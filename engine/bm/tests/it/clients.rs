@@ -45,6 +45,7 @@ fn what_was_made_by_handle_gives_way_to_a_client_that_takes_its_id() {
     assert_eq!(ids(&state), [u32::MAX]);
     state.client_add_member(PROFILE, u32::MAX, ACTION, &values(&[2])).unwrap();
     assert_eq!(ids(&state), [u32::MAX - 1, u32::MAX]);
+    assert_eq!(state.client_members(PROFILE, Some(u32::MAX - 1)).unwrap().len(), 1);
     let taken = state.client_add_member(PROFILE, u32::MAX, ACTION, &values(&[3])).unwrap_err();
     assert_eq!(taken.to_string(), "action profile 'action_profile_1': member 4294967295 is there already");
 }

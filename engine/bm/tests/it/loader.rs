@@ -79,6 +79,15 @@ fn a_parser_that_goes_in_circles_ends_with_a_time_out() {
 }
 
 #[test]
+fn a_list_may_have_as_many_elements_as_the_limit_and_no_more() {
+    let load =
+        |max_objects| Program::from_json_with(PROGRAMS[0].1, &Limits { max_objects, ..Limits::default() });
+    let most = (0..).find(|limit| load(*limit).is_ok()).expect("some limit is enough");
+    let refusal = load(most - 1).unwrap_err().to_string();
+    assert!(refusal.ends_with(&format!("has {most} elements; the limit is {}", most - 1)), "{refusal}");
+}
+
+#[test]
 fn more_instructions_than_a_limit_are_refused() {
     let limits = Limits { max_instructions: 10, ..Limits::default() };
     assert!(Program::from_json_with(PROGRAMS[2].1, &limits).is_err());
@@ -86,13 +95,15 @@ fn more_instructions_than_a_limit_are_refused() {
 
 #[test]
 fn expressions_nested_beyond_the_limit_are_refused() {
-    let mut value = json!({"type": "hexstr", "value": "0x1"});
-    for _ in 0..101 {
-        value = json!({"type": "expression", "value": {"op": "~", "left": null, "right": value}});
-    }
-    let mut program = program("actions");
-    *place(&mut program, "/actions/ingress.work/primitives/assign/parameters/1") = value;
-    assert!(refusal(&program).contains("levels deep"), "{}", refusal(&program));
+    let nested = |levels| {
+        let not = |value, _| json!({"op": "~", "left": null, "right": value});
+        let mut program = program("actions");
+        *place(&mut program, "/actions/ingress.work/primitives/assign/parameters/1") =
+            (0..levels).fold(json!({"type": "hexstr", "value": "0x1"}), not);
+        refusal(&program)
+    };
+    assert_eq!(nested(100), "loads");
+    assert!(nested(101).ends_with("an expression nested more than 100 levels deep, the limit"));
 }
 
 #[test]

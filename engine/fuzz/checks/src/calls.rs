@@ -118,10 +118,6 @@ impl Pick {
     }
 }
 
-fn name_of(info: Option<&TableInfo>) -> String {
-    info.map_or("no such object", |info| &info.name).to_owned()
-}
-
 impl Index {
     fn get(self) -> u64 {
         match self.0 {
@@ -287,8 +283,10 @@ impl Op {
         let in_use = |info: &TableInfo| switch.state().mt_get_num_entries(&info.name).is_ok_and(|n| n > 0);
         let counts = |info: &TableInfo| info.with_counters;
         let meters = |info: &TableInfo| info.direct_meter.is_some();
-        let table =
-            |pick: Pick, wish: &dyn Fn(&TableInfo) -> bool| ("table", name_of(pick.table(program, wish)));
+        let table = |pick: Pick, wish: &dyn Fn(&TableInfo) -> bool| {
+            let info = pick.table(program, wish);
+            ("table", info.map_or("no such object", |info| &info.name).to_owned())
+        };
         let profile = |pick: Pick| ("profile", pick.name(program.action_profiles(), |p| &p.name));
         let register = |pick: Pick| ("register", pick.name(program.register_arrays(), |r| &r.name));
         let counter = |pick: Pick| ("counter", pick.name(program.counter_arrays(), |c| &c.name));
@@ -296,7 +294,6 @@ impl Op {
         let vset = |pick: Pick| ("vset", pick.name(program.parse_vsets(), |v| &v.name));
         let replication = |call: Call| (("replication", String::new()), call);
         let sessions = |call: Call| (("sessions", String::new()), call);
-        let vset_width = |pick: Pick| pick.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
         let entry_of = |of: Pick, index: Index| {
             let entries = switch.state().mt_get_entries(&table(of, &in_use).1).unwrap_or_default();
             index.among(entries.into_iter().map(|entry| entry.handle))
@@ -323,14 +320,9 @@ impl Op {
             0 => {
                 let (of, key, lead): (Pick, Key, Lead) = input.value()?;
                 let info = of.table(program, has_key);
-                (
-                    ("table", name_of(info)),
-                    Call::Add {
-                        key: info.map_or(Vec::new(), |info| key.params(info)),
-                        priority: u32::from(key.priority),
-                        to: lead.to(switch, info),
-                    },
-                )
+                let (priority, to) = (u32::from(key.priority), lead.to(switch, info));
+                let key = info.map_or(Vec::new(), |info| key.params(info));
+                (table(of, &has_key), Call::Add { key, priority, to })
             }
             1 => {
                 let (of, entry, lead): (Pick, _, Lead) = input.value()?;
@@ -366,13 +358,14 @@ impl Op {
                 let (of, group) = input.value()?;
                 (profile(of), Call::DeleteGroup { group: group_of(of, group) })
             }
-            11 => {
+            11 | 12 => {
                 let (of, member, group) = input.value()?;
-                (profile(of), Call::Join { member: member_of(of, member), group: group_of(of, group) })
-            }
-            12 => {
-                let (of, member, group) = input.value()?;
-                (profile(of), Call::Leave { member: member_of(of, member), group: group_of(of, group) })
+                let (member, group) = (member_of(of, member), group_of(of, group));
+                let joins = kind == 11;
+                (
+                    profile(of),
+                    if joins { Call::Join { member, group } } else { Call::Leave { member, group } },
+                )
             }
             13 => {
                 let (of, start, count, value): (Pick, Index, u8, Number) = input.value()?;
@@ -411,13 +404,13 @@ impl Op {
                 let (of, Rates(rates)) = input.value()?;
                 (table(of, &meters), Call::EntryMeter { handle: None, rates })
             }
-            23 => {
-                let (of, value): (_, Number) = input.value()?;
-                (vset(of), Call::AddToVset { value: value.bytes(vset_width(of)) })
-            }
-            24 => {
-                let (of, value): (_, Number) = input.value()?;
-                (vset(of), Call::RemoveFromVset { value: value.bytes(vset_width(of)) })
+            23 | 24 => {
+                let (of, value): (Pick, Number) = input.value()?;
+                let value = value.bytes(of.of(program.parse_vsets()).map_or(8, |v| v.bitwidth));
+                (
+                    vset(of),
+                    if kind == 23 { Call::AddToVset { value } } else { Call::RemoveFromVset { value } },
+                )
             }
             25 => (vset(input.value()?), Call::ClearVset),
             // Rare, because it undoes all earlier calls.
@@ -450,13 +443,15 @@ impl Op {
                 let (id, given, count) = input.value()?;
                 replication(Call::SetLag { lag: usual(id, 4), ports: ports(&given, count) })
             }
-            33 => {
+            33 | 34 => {
                 let (id, index) = input.value()?;
-                replication(Call::Associate { group: group(id), node: node(index) })
-            }
-            34 => {
-                let (id, index) = input.value()?;
-                replication(Call::Dissociate { group: group(id), node: node(index) })
+                let (group, node) = (group(id), node(index));
+                let joins = kind == 33;
+                replication(if joins {
+                    Call::Associate { group, node }
+                } else {
+                    Call::Dissociate { group, node }
+                })
             }
             35 => replication(Call::DestroyNode { node: node(input.value()?) }),
             36 => {

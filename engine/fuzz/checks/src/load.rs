@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use bm::{Executable, Externs, LogMessage, Phv, Program, Request, State};
+use bm::{Detached, Executable, Phv, Program, State};
 use serde_json::Value;
 use simple_switch::{PortConfig, SwitchConfig};
 use units::{DataRate, Duration};
@@ -89,26 +89,6 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
     traffic.transcript()
 }
 
-/// A switch without ports: it ignores the program's requests.
-struct Nowhere;
-
-impl Externs for Nowhere {
-    fn drop_port(&self) -> u64 {
-        511
-    }
-    fn now_ps(&self) -> u64 {
-        1_000_000
-    }
-    fn random(&mut self, lo: u64, hi: u64) -> u64 {
-        assert!(lo <= hi, "a draw from {lo}..={hi}");
-        hi
-    }
-    fn request(&mut self, _: Request, _: [u64; 2]) {}
-    fn log_msg(&mut self, message: LogMessage<'_>) {
-        std::hint::black_box(message.to_string());
-    }
-}
-
 /// Runs the existing parser, pipelines and deparser on one packet. Returns a digest of the output.
 fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
@@ -128,7 +108,7 @@ fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool
     for name in ["ingress", "egress"] {
         if let Some(pipeline) = program.pipeline(name) {
             // A fault is a valid result.
-            state.run(pipeline, &mut phv, &mut Nowhere, None).is_ok().hash(&mut digest);
+            state.run(pipeline, &mut phv, &mut Detached, None).is_ok().hash(&mut digest);
         }
     }
     let payload = &packet[phv.payload_offset()..];

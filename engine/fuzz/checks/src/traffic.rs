@@ -65,8 +65,8 @@ impl Traffic {
         self.switch.p4_passes() > MAX_PASSES
     }
 
-    /// Runs the switch until it is idle. Returns whether it became idle within the limits.
-    pub(crate) fn drain(&mut self) -> bool {
+    /// Runs the switch until it is idle, within the limits.
+    pub(crate) fn drain(&mut self) {
         let done = self.wake_until(FOREVER);
         self.collect();
         self.check_balance();
@@ -75,7 +75,6 @@ impl Traffic {
             let waiting: usize = (0..PORT_COUNT as u16).map(|port| self.switch.queue_packets(port)).sum();
             assert_eq!(self.switch.stats().in_flight, waiting as u64, "packets are neither gone nor queued");
         }
-        done
     }
 
     fn wake_until(&mut self, until: Time) -> bool {

@@ -233,12 +233,9 @@ pub fn classes(fabric: &mut Fabric, switch: usize, of: &[(u8, u8)]) {
     eeon::priorities(&mut fabric.switch_mut(switch).state_mut(), of);
 }
 
-/// Adds an entry of a table and an action of one control.
+/// Writes an entry of a table and an action of one control.
 fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key: u16, data: &[u64]) {
-    let (control, _) = table.split_once('.').expect("a table is named control.table");
-    let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
-    let (table, action) = (format!("eeon_ingress.{table}"), format!("eeon_ingress.{control}.{action}"));
-    eeon::add(&mut fabric.switch_mut(switch).state_mut(), &table, key, &action, &data);
+    eeon::put(&mut fabric.switch_mut(switch).state_mut(), table, action, key, data);
 }
 
 /// Delay of a recirculation: a part of the time in which a pause is generated.
@@ -329,8 +326,7 @@ pub fn register(fabric: &Fabric, switch: usize, name: &str, index: u64) -> u64 {
 /// Returns the values of the action `eee` for a link of `rate_bps` with ticks of 1 ns.
 pub fn eee_values(rate_bps: u64, hold_us: u64, trigger_packets: u64) -> [u64; 8] {
     let (sleep, wake) = if rate_bps == GIGABIT { (182_000, 16_500) } else { (2_880, 4_480) };
-    let ticks_per_byte_q24 = (8_000_000_000_u64 << 24) / rate_bps;
-    [sleep, wake, 0, hold_us * 1_000, trigger_packets, 0, ticks_per_byte_q24, 24]
+    [sleep, wake, 0, hold_us * 1_000, trigger_packets, 0, eeon::ticks_per_byte_q24(rate_bps), 24]
 }
 
 /// Returns RED of a NIC, and the values of the program's action for the same. By default it marks by bytes, without an average.

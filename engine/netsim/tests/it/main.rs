@@ -21,3 +21,6 @@ mod repeat;
 mod scheduler;
 mod slowdown;
 mod workload;
+
+// By this name the sources that are shared with `simple_switch` find `eeon`.
+use common as support;

@@ -6,7 +6,7 @@
 #[path = "../../../simple_switch/tests/support/properties/mod.rs"]
 mod random;
 
-use crate::common::{register, LeafSpine, GIGABIT, PLAIN, TEN_GIGABIT};
+use crate::common::{eeon, register, LeafSpine, GIGABIT, PLAIN, TEN_GIGABIT};
 use netsim::spec::{NicEeeSpec, NicSpec, PhyEeeSpec, PhySpec};
 use netsim::{Fabric, Report};
 use proptest::prelude::*;
@@ -48,8 +48,8 @@ fn cases() -> BoxedStrategy<Case> {
     let nic_eee = eees_on(FRAME_TICKS).prop_map(|eee| NicEeeSpec {
         stall_ps: eee.stall * TICK_PS,
         hold_ps: eee.hold * TICK_PS,
-        trigger_packets: eee.trigger_packets,
-        trigger_bytes: eee.trigger_bytes,
+        trigger_packets: eee.trigger_packets as u32,
+        trigger_bytes: eee.trigger_bytes as u32,
     });
     let nic = (prop::option::of(nic_eee), prop::option::weighted(0.2, 1_500..20_000u64))
         .prop_map(|(eee, buffer_bytes)| NicSpec { eee, buffer_bytes, ..NicSpec::default() });
@@ -122,7 +122,7 @@ impl Case {
             if let Some((_, later)) = &self.change {
                 let mut later = self.with_phy(later[ports.len()], bps);
                 later.eee = match (run.settings[0].eee, later.eee) {
-                    (Some(first), Some(eee)) => Some(random::settings::Eee { stall: first.stall, ..eee }),
+                    (Some(first), Some(eee)) => Some(eeon::Eee { stall: first.stall, ..eee }),
                     (first, _) => first,
                 };
                 run.settings.push(later);

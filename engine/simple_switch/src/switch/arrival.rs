@@ -43,7 +43,7 @@ impl Switch {
 
     /// Sets the metadata of a packet that has just arrived.
     #[inline]
-    fn begin(&mut self, id: PacketId) {
+    pub(super) fn begin(&mut self, id: PacketId) {
         let length = self.packets.get(id).frame.len() as u64;
         let (packet, phv) = self.packets.begin(id, length);
         phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));

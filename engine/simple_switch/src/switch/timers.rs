@@ -78,17 +78,13 @@ impl Switch {
         match self.packets.insert(frame, 0, port) {
             Err(frame) => self.frames.give(frame),
             Ok(id) => {
-                let (v1model, ticks) = (&self.v1model, self.clock.ticks(self.now));
-                let (_, phv) = self.packets.begin(id, NO_FRAME.len() as u64);
-                phv.set(v1model.ingress_port, u64::from(port));
-                phv.set(v1model.packet_length, NO_FRAME.len() as u64);
-                phv.set(v1model.instance_type, instance_type::TIMER);
-                v1model.priority.iter().for_each(|field| phv.set(*field, priority as u64));
-                v1model.ingress_global_timestamp.iter().for_each(|field| phv.set(*field, ticks));
+                self.begin(id);
                 if let Some(hops) = self.hops_mut() {
                     hops.forget(id);
                 }
                 let (packet, phv) = self.packets.open(id);
+                phv.set(self.v1model.instance_type, instance_type::TIMER);
+                self.v1model.priority.iter().for_each(|field| phv.set(*field, priority as u64));
                 let error = self.state.parse(self.v1model.parser, phv, &packet.frame, None);
                 self.v1model.parser_error.iter().for_each(|field| phv.set(*field, u64::from(error)));
                 self.counts.p4_passes += 1;

@@ -3,6 +3,7 @@
 
 use crate::support::eeon::{self, Eee, GIGABIT as COALESCE};
 use crate::support::{run_to_idle, transmits};
+use bm::State;
 use simple_switch::{Switch, SwitchConfig};
 use units::{Duration, Time};
 
@@ -22,6 +23,10 @@ fn switch(gate: bool) -> Switch {
     let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
     eeon::route(&mut switch.state_mut(), 2, &[2]);
     switch
+}
+
+fn eee(state: &mut State, settings: Eee) {
+    eeon::eee(state, 2, settings, eeon::ticks_per_byte_q24(GBPS));
 }
 
 fn ns(ns: u64) -> Time {
@@ -88,7 +93,7 @@ fn eee_switched_on_at_a_port_that_has_sent_counts_its_first_sleep_from_the_last_
     let mut switch = switch(true);
     let frame = eeon::tcp_frame(2, 9, ECT_0, 1000, 976);
     switch.handle_packet(ns(5_000_000), 1, &frame, 0);
-    eeon::eee(&mut switch.state_mut(), 2, Eee { stall: 50_000, ..COALESCE });
+    eee(&mut switch.state_mut(), Eee { stall: 50_000, ..COALESCE });
     // Within the stall the link is awake; long after it, it has slept since the second packet.
     for (tag, at) in [(1, 5_030_000), (2, 9_000_000)] {
         switch.handle_packet(ns(at), 1, &frame, tag);
@@ -107,7 +112,7 @@ fn a_turn_that_never_comes_is_waited_for_1024_times_and_then_passed_over() {
     const PATIENCE: u64 = 1024;
     let mut switch = switch(false);
     let mut state = switch.state_mut();
-    eeon::eee(&mut state, 2, Eee { sleep: 0, wake: 0, hold: 0, ..COALESCE });
+    eee(&mut state, Eee { sleep: 0, wake: 0, hold: 0, ..COALESCE });
     state.register_write("ticket_next", 2 << 3, &[1]).unwrap();
     drop(state);
     let frame = eeon::tcp_frame(2, 9, ECT_0, 1000, 976);

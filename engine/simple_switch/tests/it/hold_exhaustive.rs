@@ -14,7 +14,7 @@
 #[path = "../support/hold_reference.rs"]
 mod reference;
 
-use crate::support::eeon::{self, Eee};
+use crate::support::eeon;
 use reference::{Packet, Port, Settings, State};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
@@ -141,12 +141,7 @@ impl Bench {
 
     fn set(&mut self, settings: Settings) {
         if self.settings.replace(settings) != Some(settings) {
-            let Settings { sleep, wake, stall, hold, trigger_packets, trigger_bytes } = settings;
-            let ticks_per_byte_q24 = TICKS_PER_BYTE_Q24;
-            let eee = Eee { sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24 };
-            let mut state = self.switch.state_mut();
-            state.mt_clear_entries("eeon_ingress.eee_admit.port_eee", false).unwrap();
-            eeon::eee(&mut state, PORT, eee);
+            eeon::eee(&mut self.switch.state_mut(), PORT, settings, TICKS_PER_BYTE_Q24);
         }
     }
 
@@ -365,7 +360,8 @@ struct Seen {
     gate_at_zero: usize,
 }
 
-/// Runs every settings with every pattern, every list of pauses and every origin in every form. Forms that nothing made late must agree.
+/// Runs all settings with every pattern, every list of pauses and every origin in every form. Forms that nothing made
+/// late must agree.
 ///
 /// # Panics
 /// With the first case that is wrong, and how many are.

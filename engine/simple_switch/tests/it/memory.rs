@@ -34,14 +34,15 @@ fn steady_traffic_allocates_nothing() {
     let frames: Vec<_> = [64, 1500, 300].map(|length| eeon::tcp_frame(2, 9, 2, 1000, length)).into();
     for gate in [true, false] {
         let gate_register = gate.then(|| eeon::GATE.to_owned());
-        let config = SwitchConfig { gate_register, ..eeon::config(1..=4, 1_000_000_000) };
+        let (bps, ticks) = (1_000_000_000, eeon::ticks_per_byte_q24(1_000_000_000));
+        let config = SwitchConfig { gate_register, ..eeon::config(1..=4, bps) };
         let mut switch = Switch::new(eeon::program(), config).unwrap();
         let mut state = switch.state_mut();
         eeon::route(&mut state, 2, &[2, 3, 4]);
         for port in 2..=4 {
             eeon::mark_above(&mut state, port, 3000);
             eeon::buffer_limit(&mut state, port, 20_000);
-            eeon::eee(&mut state, port, Eee { hold: 20_000, ..eeon::GIGABIT });
+            eeon::eee(&mut state, port, Eee { hold: 20_000, ..eeon::GIGABIT }, ticks);
         }
         drop(state);
         let now = traffic(&mut switch, &frames, Time::ZERO + Duration::from_ms(1), 5_000);

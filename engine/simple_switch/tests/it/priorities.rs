@@ -9,6 +9,7 @@ use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
 
 const PORT: u16 = 2;
+const BPS: u64 = 1_000_000_000;
 const DSCPS: [u8; 4] = [0, 10, 26, 46];
 /// Bits of the priorities that the neighbour at [`PORT`] may pause.
 const PAUSABLE: u8 = 0b0110_1011;
@@ -30,15 +31,7 @@ fn cases() -> impl Strategy<Value = Case> {
     let gap = prop_oneof![4 => 0..4_000u64, 1 => 0..400_000u64];
     let arrivals = prop::collection::vec((gap, 0..4usize, 54..1500usize), 1..60);
     let eee = (0..20_000u64, 0..20_000u64, prop_oneof![Just(0u64), 1..50_000u64], 0..6u64).prop_map(
-        |(sleep, wake, hold, trigger_packets)| Eee {
-            sleep,
-            wake,
-            stall: 0,
-            hold,
-            trigger_packets,
-            trigger_bytes: 0,
-            ticks_per_byte_q24: 8 << 24,
-        },
+        |(sleep, wake, hold, trigger_packets)| Eee { sleep, wake, hold, trigger_packets, ..Eee::default() },
     );
     let quanta = prop_oneof![1 => Just(0u16), 3 => 1..60u16];
     let pauses = prop::collection::vec((0..20_000u64, 0..8u8, quanta), 0..12);
@@ -48,7 +41,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 fn switch(case: &Case) -> Switch {
-    let rate = DataRate::from_bps(1_000_000_000);
+    let rate = DataRate::from_bps(BPS);
     let config = SwitchConfig {
         tick: Duration::from_ns(1),
         gate_register: case.is_gated.then(|| eeon::GATE.to_owned()),
@@ -66,7 +59,7 @@ fn switch(case: &Case) -> Switch {
     eeon::priorities(&mut state, &of);
     eeon::pausable(&mut state, PORT, PAUSABLE, QUANTUM_NS);
     if let Some(settings) = case.eee {
-        eeon::eee(&mut state, PORT, settings);
+        eeon::eee(&mut state, PORT, settings, eeon::ticks_per_byte_q24(BPS));
     }
     drop(state);
     switch

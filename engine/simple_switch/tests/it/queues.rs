@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use crate::support::*;
 use bm::{Executable, Program};
 use proptest::prelude::*;
+use serde_json::{json, Value};
 use simple_switch::{DropCause, PortConfig, Switch, SwitchConfig};
 use units::{Bytes, DataRate, Duration, Time};
 
@@ -112,6 +113,17 @@ fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
 }
 
 #[test]
+fn egress_sees_the_number_of_the_packets_queue() {
+    let mut json: Value = serde_json::from_slice(include_bytes!("../p4/probe.json")).unwrap();
+    let alias = json!(["queueing_metadata.qid", ["standard_metadata", "egress_rid"]]);
+    json["field_aliases"].as_array_mut().unwrap().push(alias);
+    let program = Executable::new(Program::from_json(json.to_string().as_bytes()).unwrap());
+    let mut switch = Switch::new(program, SwitchConfig { priorities: 8, ..unlimited() }).unwrap();
+    let reports = ask(&mut switch, us(0), Request { priority: 5, ..Request::to(1) });
+    assert_eq!(reports[0].egress_rid, 5);
+}
+
+#[test]
 fn a_gate_is_read_again_after_a_control_write_both_earlier_and_later() {
     let mut switch = switch_with(|c| c.gate_register = Some("probe_ingress.gate".to_owned()));
     let write = |switch: &mut Switch, ticks: u64| {
@@ -132,14 +144,21 @@ fn a_gate_is_read_again_after_a_control_write_both_earlier_and_later() {
 }
 
 #[test]
-fn a_gate_register_that_is_not_there_or_too_small_is_refused_by_name() {
-    let with_gate = |name: &str| SwitchConfig { gate_register: Some(name.to_owned()), ..unlimited() };
-    let error = Switch::new(probe(), with_gate("no_such")).err().unwrap().to_string();
-    assert!(error.ends_with("no register of this name; leave it out to hold by recirculation"), "{error}");
-    let mut config = with_gate("probe_ingress.counts");
-    config.ports.push(PortConfig::unlimited(16));
-    let error = Switch::new(probe(), config).err().unwrap().to_string();
-    assert!(error.ends_with("has 16 cells, but port 16 needs one of its own"), "{error}");
+fn a_register_of_gates_or_timers_that_is_not_there_or_too_small_is_refused_by_name() {
+    let refused = |change: fn(&mut SwitchConfig, String), register: &str| {
+        let mut config = unlimited();
+        config.ports.push(PortConfig::unlimited(16));
+        change(&mut config, register.to_owned());
+        Switch::new(probe(), config).err().unwrap().to_string()
+    };
+    let gates: fn(&mut SwitchConfig, String) = |config, register| config.gate_register = Some(register);
+    let timers: fn(&mut SwitchConfig, String) = |config, register| config.timer_register = Some(register);
+    let none = "the program has no register of this name; leave it out to";
+    assert_eq!(refused(gates, "none"), format!("gate_register \"none\": {none} hold by recirculation"));
+    assert_eq!(refused(timers, "none"), format!("timer_register \"none\": {none} have no timers"));
+    let small = |change| refused(change, "probe_ingress.counts");
+    assert!(small(gates).ends_with("has 16 cells, but port 16 needs one of its own"), "{}", small(gates));
+    assert!(small(timers).contains("16 cells, but the queues of port 2 need 24"), "{}", small(timers));
 }
 
 fn with_timers() -> Switch {
@@ -216,18 +235,6 @@ fn timers_go_with_their_program() {
     set_timer(&mut switch, 20);
     switch.load_program(probe()).unwrap();
     assert_eq!(switch.next_wakeup(), None);
-}
-
-#[test]
-fn a_timer_register_that_is_not_there_or_too_small_is_refused_by_name() {
-    let refused = |name: &str| {
-        let config = SwitchConfig { timer_register: Some(name.to_owned()), ..unlimited() };
-        Switch::new(probe(), config).err().unwrap().to_string()
-    };
-    assert!(refused("no_such")
-        .starts_with("timer_register \"no_such\": the program has no register of this name"));
-    let error = refused("probe_ingress.counts");
-    assert!(error.contains("16 cells, but the queues of port 2 need 24"), "{error}");
 }
 
 #[test]

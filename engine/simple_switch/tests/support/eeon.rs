@@ -67,21 +67,17 @@ pub fn route(state: &mut State, net: u8, ports: &[u16]) {
 
 /// Marks ECT packets that find more than `bytes` in the queue of `port`.
 pub fn mark_above(state: &mut State, port: u16, bytes: u32) {
-    let data = [be(u64::from(bytes)), be(u64::from(bytes)), be(0)];
-    add(state, "eeon_ingress.aqm.port_aqm", port, "eeon_ingress.aqm.mark_threshold", &data);
+    put(state, "aqm.port_aqm", "mark_threshold", port, &[bytes.into(), bytes.into(), 0]);
 }
 
 /// Sets RED on packets with ECN: none below `min`, a probability that rises to 1 at `max`, no average, no protection.
 pub fn red_in_packets(state: &mut State, port: u16, min: u64, max: u64) {
     let slope = (1 << 48) / (max - min);
-    let data: Vec<_> = [min, max, slope, 1, 0, 1, 0, 0, 0, 0].into_iter().map(be).collect();
-    add(state, "eeon_ingress.aqm.port_aqm", port, "eeon_ingress.aqm.red", &data);
+    put(state, "aqm.port_aqm", "red", port, &[min, max, slope, 1, 0, 1, 0, 0, 0, 0]);
 }
 
 pub fn buffer_limit(state: &mut State, port: u16, bytes: u32) {
-    let (table, action) =
-        ("eeon_ingress.buffer_limit.port_buffer", "eeon_ingress.buffer_limit.set_buffer_limit");
-    add(state, table, port, action, &[be(u64::from(bytes))]);
+    put(state, "buffer_limit.port_buffer", "set_buffer_limit", port, &[bytes.into()]);
 }
 
 /// Sets the queue of each DSCP; the others have the lowest queue.
@@ -92,22 +88,15 @@ pub fn priorities(state: &mut State, of: &[(u8, u8)]) {
         .mt_set_default_action(&route("switch_config"), &route("set_ecmp_seed_and_priorities"), &seed)
         .unwrap();
     for (dscp, priority) in of {
-        let control = "eeon_ingress.choose_priority";
-        let (key, data) = ([MatchKeyParam::Exact(vec![*dscp])], [vec![*priority]]);
-        let (table, action) = (format!("{control}.dscp_priority"), format!("{control}.set_priority"));
-        state.mt_add_entry(&table, &key, &action, &data, 0).unwrap();
+        put(state, "choose_priority.dscp_priority", "set_priority", (*dscp).into(), &[(*priority).into()]);
     }
 }
 
 /// Permits the neighbour at `port` to pause the queues whose bits are set; a quantum is `quantum_ticks`.
 pub fn pausable(state: &mut State, port: u16, priorities: u8, quantum_ticks: u64) {
-    let data = [be(quantum_ticks << 16), vec![priorities]];
-    add(state, "eeon_ingress.receive_pause.port_pfc", port, "eeon_ingress.receive_pause.obey_pauses", &data);
+    put(state, "receive_pause.port_pfc", "obey_pauses", port, &[quantum_ticks << 16, priorities.into()]);
     for priority in (0..8).filter(|priority| priorities >> priority & 1 == 1) {
-        let queue = port << 3 | priority;
-        let (table, action) =
-            ("eeon_ingress.choose_pausable.pausable_queue", "eeon_ingress.choose_pausable.take_pauses");
-        add(state, table, queue, action, &[]);
+        put(state, "choose_pausable.pausable_queue", "take_pauses", port << 3 | priority, &[]);
     }
 }
 
@@ -123,8 +112,8 @@ pub fn pause_frame(times: &[(u8, u16)]) -> Vec<u8> {
     frame
 }
 
-/// EEE of one port, in ticks.
-#[derive(Clone, Copy, Debug)]
+/// EEE of one port: times in ticks, triggers in packets and in bytes of frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Eee {
     pub sleep: u64,
     pub wake: u64,
@@ -132,35 +121,38 @@ pub struct Eee {
     pub hold: u64,
     pub trigger_packets: u64,
     pub trigger_bytes: u64,
-    pub ticks_per_byte_q24: u64,
 }
 
-/// 1000BASE-T: Ts 182 us, Tw 16.5 us; 120 us or 10 packets.
-pub const GIGABIT: Eee = Eee {
-    sleep: 182_000,
-    wake: 16_500,
-    stall: 0,
-    hold: 120_000,
-    trigger_packets: 10,
-    trigger_bytes: 0,
-    ticks_per_byte_q24: 8 << 24,
-};
+/// 1000BASE-T: Ts 182 us, Tw 16.5 us; 120 us or 10 packets. Ticks of 1 ns.
+pub const GIGABIT: Eee =
+    Eee { sleep: 182_000, wake: 16_500, stall: 0, hold: 120_000, trigger_packets: 10, trigger_bytes: 0 };
 
-/// 10GBASE-T: Ts 2.88 us, Tw 4.48 us; 12 us or 10 packets.
-pub const TEN_GIGABIT: Eee =
-    Eee { sleep: 2_880, wake: 4_480, hold: 12_000, ticks_per_byte_q24: (8 << 24) / 10, ..GIGABIT };
+/// 10GBASE-T: Ts 2.88 us, Tw 4.48 us; 12 us or 10 packets. Ticks of 1 ns.
+pub const TEN_GIGABIT: Eee = Eee { sleep: 2_880, wake: 4_480, hold: 12_000, ..GIGABIT };
 
-pub fn eee(state: &mut State, port: u16, eee: Eee) {
-    let Eee { sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24 } = eee;
+/// Returns the ticks of 1 ns that a byte takes at a rate, in 2^-24.
+pub fn ticks_per_byte_q24(bps: u64) -> u64 {
+    (8_000_000_000 << 24) / bps
+}
+
+/// Sets EEE of a port at which a byte takes `ticks_per_byte_q24`.
+pub fn eee(state: &mut State, port: u16, eee: Eee, ticks_per_byte_q24: u64) {
+    let Eee { sleep, wake, stall, hold, trigger_packets, trigger_bytes } = eee;
     let values = [sleep, wake, stall, hold, trigger_packets, trigger_bytes, ticks_per_byte_q24, 24];
-    let data = values.map(be);
-    add(state, "eeon_ingress.eee_admit.port_eee", port, "eeon_ingress.eee_admit.eee", &data);
+    put(state, "eee_admit.port_eee", "eee", port, &values);
 }
 
-/// Adds an entry of a table whose key is a port or a queue.
-pub fn add(state: &mut State, table: &str, key: u16, action: &str, data: &[Vec<u8>]) {
-    let key = [MatchKeyParam::Exact(be(u64::from(key)))];
-    state.mt_add_entry(table, &key, action, data, 0).unwrap();
+/// Writes an entry, over the one of the same key: `table` is control.table, `action` is of the same control, and the key is
+/// a port, a queue or a DSCP.
+pub fn put(state: &mut State, table: &str, action: &str, key: u16, data: &[u64]) {
+    let (control, _) = table.split_once('.').expect("a table is named control.table");
+    let (table, action) = (format!("eeon_ingress.{table}"), format!("eeon_ingress.{control}.{action}"));
+    let key = [MatchKeyParam::Exact(be(key.into()))];
+    let data: Vec<_> = data.iter().map(|value| be(*value)).collect();
+    match state.mt_get_entry_from_key(&table, &key, 0).unwrap() {
+        Some(entry) => state.mt_modify_entry(&table, entry.handle, &action, &data).unwrap(),
+        None => drop(state.mt_add_entry(&table, &key, &action, &data, 0).unwrap()),
+    }
 }
 
 /// Returns one cell of a register.

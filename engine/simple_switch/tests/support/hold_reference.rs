@@ -5,16 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// The settings of a port, in ticks, packets and frame bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    pub sleep: u64,
-    pub wake: u64,
-    pub stall: u64,
-    pub hold: u64,
-    pub trigger_packets: u64,
-    pub trigger_bytes: u64,
-}
+pub use crate::support::eeon::Eee as Settings;
 
 /// One packet: when it is admitted, its frame bytes, its ticks on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -337,10 +337,7 @@ impl Compiler {
     }
 
     fn destination(&mut self, dst: Option<Slot>) -> Result<Slot> {
-        match dst {
-            Some(d) => Ok(d),
-            None => self.temp(1),
-        }
+        dst.map_or_else(|| self.temp(1), Ok)
     }
 
     fn moved(&mut self, a: Slot, w: u8, dst: Option<Slot>) -> Result<Slot> {

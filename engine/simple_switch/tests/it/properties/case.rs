@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::random::packets::{packets, Packet, Target};
-use super::random::settings::{settings, Eee, Settings};
+use super::random::settings::{settings, Settings};
+use crate::support::eeon::Eee;
 
 pub const IN_PORTS: [u16; 2] = [1, 4];
 pub const OUT_PORTS: [u16; 2] = [2, 3];

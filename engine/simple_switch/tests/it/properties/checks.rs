@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::case::{Form, CLOCK, IN_PORTS, OUT_PORTS};
 use super::random::packets::{Class, Target, CE, NOT_ECT};
-use super::random::settings::{Aqm, Buffer, Congestion, Eee, Settings};
+use super::random::settings::{Aqm, Buffer, Congestion, Settings};
 use super::run::{verdict, Arrived, Left, Trace, NEXT_HOP, SWITCH_MAC};
-use crate::support::eeon;
+use crate::support::eeon::{self, Eee};
 
 type Judgement = Result<(), TestCaseError>;
 

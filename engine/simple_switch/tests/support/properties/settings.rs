@@ -1,7 +1,9 @@
 //! Random settings of a port, and their translation into the program's table entries.
 
-use bm::{MatchKeyParam, State};
+use bm::State;
 use proptest::prelude::*;
+
+use crate::support::eeon::{self, Eee};
 
 use super::packets::{Built, Class, ECT_1, NOT_ECT};
 
@@ -22,17 +24,6 @@ pub struct Red {
     pub average_shift: u8,
     pub ecn: bool,
     pub protect: u8,
-}
-
-/// Times in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Eee {
-    pub sleep: u64,
-    pub wake: u64,
-    pub stall: u64,
-    pub hold: u64,
-    pub trigger_packets: u32,
-    pub trigger_bytes: u32,
 }
 
 /// The limit of a port's queue.
@@ -110,53 +101,32 @@ impl Aqm {
     }
 }
 
-impl Eee {
-    /// Returns the values of the action `eee`.
-    pub fn values(&self, ticks_per_byte_q24: u64) -> [u64; 8] {
-        let Eee { sleep, wake, stall, hold, .. } = *self;
-        let triggers = [self.trigger_packets.into(), self.trigger_bytes.into()];
-        [sleep, wake, stall, hold, triggers[0], triggers[1], ticks_per_byte_q24, 24]
-    }
-}
-
 impl Settings {
     /// Writes the three entries of a port, over existing ones.
     pub fn write(&self, state: &mut State, port: u16, ticks_per_byte_q24: u64) {
         let (action, limit) = match self.buffer {
-            Buffer::Bytes(limit) => ("buffer_limit.set_buffer_limit", limit),
-            Buffer::Packets(limit) => ("buffer_limit.set_buffer_limit_in_packets", limit),
-            Buffer::BesideHeld(limit) => ("buffer_limit.set_buffer_limit_beside_held", limit),
+            Buffer::Bytes(limit) => ("set_buffer_limit", limit),
+            Buffer::Packets(limit) => ("set_buffer_limit_in_packets", limit),
+            Buffer::BesideHeld(limit) => ("set_buffer_limit_beside_held", limit),
         };
-        put(state, port, "buffer_limit.port_buffer", action, &[limit.into()]);
+        eeon::put(state, "buffer_limit.port_buffer", action, port, &[limit.into()]);
         let (action, data) = match self.aqm {
-            Aqm::DropTail => ("aqm.drop_tail", Vec::new()),
+            Aqm::DropTail => ("drop_tail", Vec::new()),
             Aqm::Threshold { bytes, l4s_bytes, at_dequeue } => {
-                ("aqm.mark_threshold", vec![bytes.into(), l4s_bytes.into(), at_dequeue.into()])
+                ("mark_threshold", vec![bytes.into(), l4s_bytes.into(), at_dequeue.into()])
             }
             Aqm::Red(red) => {
                 let Red { min, max, in_packets, average_shift, ecn, protect, .. } = red;
                 // No ageing, which needs departure times: the PTF tests cover it (ptf_tests/tests/red.py).
                 let bits = [in_packets.into(), average_shift.into(), ecn.into(), protect.into(), 0, 0, 0];
-                ("aqm.red", [&[min.into(), max.into(), red.probability_slope()][..], &bits].concat())
+                ("red", [&[min.into(), max.into(), red.probability_slope()][..], &bits].concat())
             }
         };
-        put(state, port, "aqm.port_aqm", action, &data);
+        eeon::put(state, "aqm.port_aqm", action, port, &data);
         match self.eee {
-            None => put(state, port, "eee_admit.port_eee", "eee_admit.eee_off", &[]),
-            Some(eee) => {
-                put(state, port, "eee_admit.port_eee", "eee_admit.eee", &eee.values(ticks_per_byte_q24));
-            }
+            None => eeon::put(state, "eee_admit.port_eee", "eee_off", port, &[]),
+            Some(eee) => eeon::eee(state, port, eee, ticks_per_byte_q24),
         }
-    }
-}
-
-fn put(state: &mut State, port: u16, table: &str, action: &str, values: &[u64]) {
-    let (table, action) = (format!("eeon_ingress.{table}"), format!("eeon_ingress.{action}"));
-    let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec())];
-    let data: Vec<_> = values.iter().map(|value| value.to_be_bytes().to_vec()).collect();
-    match state.mt_get_entry_from_key(&table, &key, 0).unwrap() {
-        Some(entry) => state.mt_modify_entry(&table, entry.handle, &action, &data).unwrap(),
-        None => drop(state.mt_add_entry(&table, &key, &action, &data, 0).unwrap()),
     }
 }
 
@@ -216,8 +186,8 @@ pub fn eees_on(frame_ticks: u64) -> BoxedStrategy<Eee> {
         ]
         .boxed()
     };
-    let trigger_packets = prop_oneof![3 => Just(0), 1 => Just(1), 3 => 2..6u32];
-    let trigger_bytes = prop_oneof![4 => Just(0), 2 => 1..5000u32];
+    let trigger_packets = prop_oneof![3 => Just(0), 1 => Just(1), 3 => 2..6u32].prop_map(u64::from);
+    let trigger_bytes = prop_oneof![4 => Just(0), 2 => 1..5000u32].prop_map(u64::from);
     (timer(), timer(), timer(), timer(), trigger_packets, trigger_bytes)
         .prop_map(|(sleep, wake, stall, hold, trigger_packets, trigger_bytes)| Eee {
             sleep,
