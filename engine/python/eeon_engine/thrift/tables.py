@@ -1,5 +1,7 @@
 """Calls on tables and action profiles, but those that are forwarded."""
 
+from functools import partialmethod
+
 from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
 from ..values import Entry, EntryAction, MatchParam, MeterRate
 from .interface import signed, standard, unsigned
@@ -46,8 +48,8 @@ class TableCalls:
 
     # ---- entries with their own actions
 
-    def bm_mt_delete_entry(self, cxt: int, table: str, entry: int) -> None:
-        self._check_type(table, _SIMPLE)
+    def bm_mt_delete_entry(self, cxt: int, table: str, entry: int, *, of: tuple[str, ...] = _SIMPLE) -> None:
+        self._check_type(table, of)
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
     def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
@@ -65,22 +67,15 @@ class TableCalls:
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
 
-    def bm_mt_reset_default_entry(self, cxt: int, table: str) -> None:
-        self._check_type(table, _SIMPLE)
+    def bm_mt_reset_default_entry(self, cxt: int, table: str, *, of: tuple[str, ...] = _SIMPLE) -> None:
+        self._check_type(table, of)
         self._control.mt_reset_default_entry(table)
 
     # ---- entries that refer to members or groups
 
-    def bm_mt_indirect_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        self.bm_mt_set_entry_ttl(cxt, table, entry, timeout_ms)
-
-    def bm_mt_indirect_delete_entry(self, cxt: int, table: str, entry: int) -> None:
-        self._check_type(table, _INDIRECT)
-        self._control.mt_delete_entry(table, unsigned(entry, 32))
-
-    def bm_mt_indirect_reset_default_entry(self, cxt: int, table: str) -> None:
-        self._check_type(table, _INDIRECT)
-        self._control.mt_reset_default_entry(table)
+    bm_mt_indirect_set_entry_ttl = bm_mt_set_entry_ttl
+    bm_mt_indirect_delete_entry = partialmethod(bm_mt_delete_entry, of=_INDIRECT)
+    bm_mt_indirect_reset_default_entry = partialmethod(bm_mt_reset_default_entry, of=_INDIRECT)
 
     # ---- counters and meters of entries
 
