@@ -163,7 +163,7 @@ def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one
 
 
 def test_a_rate_of_zero_for_all_ports_is_refused_without_the_name_of_one():
-    with pytest.raises(ConfigError, match="^rate_bps 0; leave it out for ports without delay"):
+    with pytest.raises(ConfigError, match=r"^rate_bps 0; leave it out for ports without delay"):
         LiveSwitch(interfaces=[], rate_bps=0)
 
 
