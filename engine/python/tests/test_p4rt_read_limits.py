@@ -183,13 +183,13 @@ def test_requests_that_find_nothing_count_as_cells():
 
 
 def test_a_short_answer_is_of_one_state(large):
-    """No two of 900 cells are from different sides of a packet or a write."""
+    """No two of 900 cells are from different sides of a packet or a write, of whatever interface."""
     index = [p4r.Index(index=number) for number in range(900)]
     register = large.register.register_id
     values_of = itertools.cycle(range(250))
 
     def write() -> None:
-        large.client.write((MODIFY, p4r.RegisterEntry(register_id=register, data=bits(next(values_of)))))
+        large.switch.register_write_range(REGISTER, 0, 900, bytes([next(values_of)]))
 
     with meanwhile(write):
         asked = [p4r.RegisterEntry(register_id=register, index=one) for one in index]

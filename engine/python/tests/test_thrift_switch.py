@@ -71,7 +71,9 @@ def test_the_program_is_given_back_with_the_md5_of_its_bytes(thrift):
 def test_the_state_is_told_as_json(thrift):
     add(thrift, 1, "forward", b"\x02")
     thrift.standard.bm_register_write(0, WIDE, 0, 1)
-    state = json.loads(thrift.standard.bm_serialize_state())["state"]
+    told = json.loads(thrift.standard.bm_serialize_state())
+    assert told["config_md5"] == hashlib.md5(program_json()).hexdigest()
+    state = told["state"]
     assert state["tables"][EXACT]["entries"] == [
         [0, [["exact", "00000001"]], 0, ["action", "EverythingIngress.forward", ["0002"]]]
     ]
