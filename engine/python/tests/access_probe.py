@@ -76,13 +76,18 @@ def set_up(address: str, tls: list[str] | None) -> None:
         pass
 
 
+def become_nobody() -> None:
+    """Gives up root's rights."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
 def main() -> None:
     asked = json.loads(sys.argv[1])
     credentials = credentials_of(asked.get("tls"))
     if asked.get("as_nobody"):
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        become_nobody()
     client = Client(asked["grpc"], role=asked.get("role", ""), credentials=credentials)
     result = {
         "read": may(lambda: client.read(p4r.TableEntry(), role=client.role)),

@@ -17,8 +17,8 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
-from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary, program_json
-from test_engine_twin import udp_frame
+from p4rt_client import INSERT, Connect, Names, admit_all, primary, program_json
+from test_engine_twin import route, udp_frame
 
 pytestmark = pytest.mark.system
 
@@ -158,10 +158,8 @@ class Session:
 
     def _route(self) -> None:
         """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
-        send = self._names.action("forward", 2, 0x020100000001, 0x020000000102)
-        route = self._names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
         with primary(self._address) as client:
-            client.write(admit_all(self._names), (INSERT, route))
+            client.write(admit_all(self._names), (INSERT, route(self._names)))
 
     def close(self) -> None:
         """Ends the requests, for which gRPC uses a thread, and the stream."""

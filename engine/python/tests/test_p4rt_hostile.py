@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import grpc
 import pytest
@@ -148,8 +149,7 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(monkeypatch, cli
             return super().enter(give_up)
 
     monkeypatch.setattr("eeon_engine.p4runtime.server.calls.Room", TimedRoom)
-    served = Served(200_000)
-    try:
+    with closing(Served(200_000)) as served:
         # Each response is megabytes long, and the client reads none of it.
         request = p4r.ReadRequest(device_id=1, entities=[p4r.Entity(register_entry=served.register)])
         readers = [clients(served.server.address) for _ in range(12)]
@@ -165,8 +165,6 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(monkeypatch, cli
         for _ in range(5):
             assert len(served.client.read(index)) == 1
         assert len(served.client.read(served.register)) == 200_000
-    finally:
-        served.close()
 
 
 def test_a_request_beyond_what_its_kind_needs_is_refused(client):

@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 
 import pytest
@@ -65,9 +66,8 @@ class Served:
 
 @pytest.fixture
 def large() -> Iterator[Served]:
-    served = Served(5000)
-    yield served
-    served.close()
+    with closing(Served(5000)) as served:
+        yield served
 
 
 def test_what_is_asked_for_twice_is_answered_once(large):
@@ -76,8 +76,7 @@ def test_what_is_asked_for_twice_is_answered_once(large):
 
 
 def test_a_request_of_a_few_bytes_for_more_cells_than_the_limit_is_refused_before_any_is_read():
-    served = Served(LARGEST // 4)
-    try:
+    with closing(Served(LARGEST // 4)) as served:
         for entity in (served.register, p4r.RegisterEntry(), served.counter, p4r.CounterEntry()):
             failed = served.client.read_refused(entity)
             assert failed.code == rpc_code.RESOURCE_EXHAUSTED, failed
@@ -89,8 +88,6 @@ def test_a_request_of_a_few_bytes_for_more_cells_than_the_limit_is_refused_befor
         by_index.data.CopyFrom(bits(9))
         served.client.write((MODIFY, by_index))
         assert served.client.read(by_index)[0].data == bits(9)
-    finally:
-        served.close()
 
 
 def test_many_small_requests_may_cost_no_more_than_one_large_one(large, monkeypatch):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from access_probe import become_nobody
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4r
@@ -26,7 +27,6 @@ from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
-NOBODY = 65_534
 FRAMES = 32
 # From linux/if_packet.h; the socket module lacks it.
 TP_STATUS_VLAN_VALID = 1 << 4
@@ -141,12 +141,6 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(l
         status, output = switch.end()
     assert status == 0
     assert "tx_down=" in output
-
-
-def become_nobody() -> None:
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
 
 
 def ports_at(*interfaces: tuple[int, str]) -> list[tuple[int, str, bool]]:
