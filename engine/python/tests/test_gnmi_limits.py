@@ -92,7 +92,8 @@ def test_who_takes_no_answers_is_ended_and_gives_the_place_back(served, gnmi_cli
     address = served(MAX_STREAMS=1, SEND_SECONDS=0.5)
     # Some megabytes each time, which the client does not read.
     asked = request(*[subscription("interfaces")] * 11, mode=gnmi.SubscriptionList.POLL)
-    stalled = gnmi_clients(address).subscribe(asked, *[gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50)
+    polls = [gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50
+    stalled = gnmi_clients(address).subscribe(asked, *polls, timeout=2 * SECONDS)
     # It has its place, and reads nothing more.
     next(stalled)
     assert is_free_again(gnmi_clients(address))
