@@ -17,12 +17,12 @@ from pathlib import Path
 
 import grpc
 import pytest
-from access_probe import credentials_of
+from access_probe import credentials_of, files
 from finsy.proto import p4d, p4r
 from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
 from switch_process import SwitchProcess, running
-from test_security_page import MUTUAL_TLS, files, folder  # noqa: F401 # one is a fixture
+from test_security_page import MUTUAL_TLS
 from test_switch_command import NanomsgPeer
 from test_switch_faults import Traffic, packet_counts, switch_at, traffic_through
 from veth import Link
@@ -258,19 +258,15 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(links, tm
     assert traffic.received == list(range(traffic.sent))
 
 
-def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    folder,  # noqa: F811
-    seconds,
-    is_long,
-):
+def test_a_switch_with_tls_goes_on_whatever_strangers_do(folder, seconds, is_long):
     address = f"127.0.0.1:{free_port()}"
     arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", str(PATCH)]
-    credentials = credentials_of(files(folder, "ca", "controller", "controller.key"))
+    credentials = credentials_of(files(folder, "controller"))
     limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
     with running(*arguments, "--", "--grpc-server-addr", address, *MUTUAL_TLS, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
         with primary_at(address, credentials) as (primary, write):
-            at = Subject(switch, address, "", primary, write, str(folder / "ca"))
+            at = Subject(switch, address, "", primary, write, *files(folder))
             for name in ("handshakes", "silent_connections", "garbage", "silent_streams", "calls"):
                 with attack(name, at):
                     longest = written(at, seconds, limit)
