@@ -72,18 +72,14 @@ REFUSALS = [
     for line in (Path(__file__).parent / "gnmi_refusals.txt").read_text().splitlines()
     if line and not line.startswith("#")
 ]
-REQUESTS = {"Get": gnmi.GetRequest, "Set": gnmi.SetRequest, "Subscribe": gnmi.SubscribeRequest}
 
 
 @pytest.mark.parametrize("line", REFUSALS, ids=lambda line: line["message"][:60])
 def test_a_request_that_cannot_be_met_is_refused_in_words(client, line):
-    asked = text_format.Parse(line["text"], REQUESTS[line["call"]]())
-    calls: dict[str, Callable[[], object]] = {
-        "Get": lambda: client.stub.Get(asked, timeout=60),
-        "Set": lambda: client.stub.Set(asked, timeout=60),
-        "Subscribe": lambda: next(client.subscribe(asked)),
-    }
-    assert refused(calls[line["call"]]) == (line["code"], line["message"])
+    name = line["call"]
+    asked = text_format.Parse(line["text"], getattr(gnmi, f"{name}Request")())
+    call = (lambda one: next(client.subscribe(one))) if name == "Subscribe" else getattr(client.stub, name)
+    assert refused(lambda: call(asked)) == (line["code"], line["message"])
 
 
 SCRIPTS = re.split(r"(?m)^\[(.*)\]\n", (Path(__file__).parent / "gnmi_scripts.txt").read_text())[1:]

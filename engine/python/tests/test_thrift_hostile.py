@@ -6,6 +6,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
@@ -251,13 +252,10 @@ def test_large_answers_are_made_one_at_a_time(server, monkeypatch):
 
     monkeypatch.setattr(Context, "entries", entries)
 
-    def read() -> None:
+    def read(_: int) -> list[standard.BmMtEntry]:
         with ThriftClient(server.address) as client:
-            assert client.standard.bm_mt_get_entries(0, EXACT) == []
+            return client.standard.bm_mt_get_entries(0, EXACT)
 
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(read, range(2))) == [[], []]
     assert most == 1
