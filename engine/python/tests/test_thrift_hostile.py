@@ -19,6 +19,8 @@ from eeon_engine.values import Entry
 from thrift_client import EXACT, ThriftClient, add, standard
 from thriftpy2.thrift import TApplicationException, TException, TType
 
+from control_plane.tests.waiting import wait_until
+
 pytestmark = pytest.mark.system
 
 
@@ -35,11 +37,8 @@ def connect(server: Server) -> socket.socket:
 
 def wait_until_accepted(stranger: socket.socket) -> None:
     """Waits until the server has accepted the connection, in a thread whose name contains the address."""
-    address = "({}:{})".format(*stranger.getsockname())
-    deadline = time.monotonic() + 60
-    while not any(address in thread.name for thread in threading.enumerate()):
-        assert time.monotonic() < deadline, f"{address} is not accepted"
-        time.sleep(0.001)
+    own = "({}:{})".format(*stranger.getsockname())
+    wait_until(lambda: any(own in one.name for one in threading.enumerate()), f"{own} is not accepted")
 
 
 def is_ended(stranger: socket.socket) -> bool:
@@ -112,10 +111,7 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(se
     for _ in range(20):
         with connect(server) as stranger:
             stranger.sendall(GET_NUM + string_field(2, 1000) + b"half")
-    deadline = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() <= before
+    wait_until(lambda: threading.active_count() <= before, "threads of clients are left")
     assert is_alive(server)
 
 
