@@ -53,17 +53,11 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
 
 
 def test_the_places_of_verdicts_are_those_of_the_program(fabric_program):
-    constants = json.loads((COMPILED / "constants.json").read_text())
-    verdicts = constants["verdict_t"]
-    assert (constants["constants"]["VERDICT_CELLS"], constants["constants"]["RECEIVED_CELLS"]) == (
-        model._VERDICT_CELLS,
-        model._RECEIVED_CELLS,
-    )
-    assert tuple(verdicts[name] for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED")) == (
-        model.MARKED,
-        model.EARLY_DROPPED,
-        model.TAIL_DROPPED,
-    )
+    found = json.loads((COMPILED / "constants.json").read_text())
+    assert found["constants"]["VERDICT_CELLS"] == model._VERDICT_CELLS
+    assert found["constants"]["RECEIVED_CELLS"] == model._RECEIVED_CELLS
+    for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED"):
+        assert found["verdict_t"][name] == getattr(model, name)
 
 
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')

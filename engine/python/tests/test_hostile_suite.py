@@ -28,6 +28,7 @@ from test_switch_faults import Traffic, packet_counts, switch_at, traffic_throug
 from veth import Link
 
 from control_plane.tests.bmv2_process import free_port
+from control_plane.tests.waiting import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -139,20 +140,12 @@ def written(at: Subject, seconds: float, limit: float) -> float:
     return longest
 
 
-def newcomer_is_served(address: str) -> None:
-    """Checks that a new client can read."""
-    end = time.monotonic() + _SECONDS
-    while True:
-        client = Client(address)
-        try:
-            request = p4r.CapabilitiesRequest()
-            assert client.stub.Capabilities(request, timeout=_SECONDS).p4runtime_api_version
-            return
-        except grpc.RpcError:
-            # Its place may have been given to others; then it tries again.
-            assert time.monotonic() < end
-        finally:
-            client.close()
+def is_newcomer_served(address: str) -> bool:
+    """Returns whether a new client can read; its place may have been given to others."""
+    with contextlib.closing(Client(address)) as client, contextlib.suppress(grpc.RpcError):
+        answer = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=_SECONDS)
+        return bool(answer.p4runtime_api_version)
+    return False
 
 
 @pytest.fixture
@@ -177,7 +170,7 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path, seconds, is_long):
             for name in ATTACKS:
                 with attack(name, at):
                     longest = written(at, seconds, limit)
-                    newcomer_is_served(at.grpc_address)
+                    wait_until(lambda: is_newcomer_served(at.grpc_address), f"{name} keeps others out")
                     traffic.wait_for_more()
                 print(f"{name:20} a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
             if is_long:
