@@ -34,10 +34,8 @@ def test_ports_are_shown_added_and_removed(program):
         assert ports(switch.advance_to(2_000_000)) == []
         # Only the interfaces that were allowed at the start; a prefix of their names is not enough.
         not_allowed = [(name, 8, "") for name in ("lo", "veth10", "veth", "")]
-        for arguments in (
-            *not_allowed,
-            *(("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")),
-        ):
+        wrong = [("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")]
+        for arguments in not_allowed + wrong:
             with pytest.raises(standard.InvalidDevMgrOperation):
                 call.bm_dev_mgr_add_port(*arguments)
         with pytest.raises(standard.InvalidDevMgrOperation):
