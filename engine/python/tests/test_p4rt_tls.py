@@ -3,6 +3,7 @@
 import re
 import shutil
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import grpc
@@ -10,8 +11,8 @@ import pytest
 from access_probe import credentials_of, files
 from eeon_engine import ConfigError
 from eeon_engine.p4runtime import Tls, serve
-from finsy.proto import p4r, p4r_grpc
-from p4rt_client import p4info
+from finsy.proto import p4r
+from p4rt_client import Client, p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import made as identity
@@ -21,12 +22,9 @@ pytestmark = pytest.mark.system
 
 def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
     """Returns the server's answer to Capabilities: its version, or the name of the status."""
-    channel = (
-        grpc.insecure_channel(address) if credentials is None else grpc.secure_channel(address, credentials)
-    )
-    with channel:
+    with closing(Client(address, credentials=credentials)) as client:
         try:
-            answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=10)
+            answer = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=10)
         except grpc.RpcError as error:
             return str(error.code().name)
         return str(answer.p4runtime_api_version)
