@@ -83,7 +83,6 @@ McLag = tuple[int, list[int]]
 McCopies = tuple[int, list[Replica], bytes]
 """A multicast group: id, its copies in order, the opaque bytes of the client that wrote it."""
 
-
 Session = tuple[int, int | None, int | None, int, int]
 """A clone session: number, port, multicast group, class of service, bytes of the longest copy (0: any)."""
 

@@ -61,6 +61,12 @@ def thrift_written(address: str) -> None:
         client.standard.bm_mt_set_default_action(0, "ResourcesIngress.ageing_table", "NoAction", [])
 
 
+def files(folder: Path, client: str = "") -> list[str]:
+    """Returns the files of a client in the fixture `folder`: its CA, and if named its certificate and key."""
+    names = ("ca.pem", f"{client}.pem", f"{client}.key") if client else ("ca.pem",)
+    return [str(folder / name) for name in names]
+
+
 def credentials_of(files: list[str] | None) -> grpc.ChannelCredentials | None:
     """Returns the credentials of a client with these files: its CA, and maybe its certificate and key."""
     if files is None:
@@ -76,13 +82,18 @@ def set_up(address: str, tls: list[str] | None) -> None:
         pass
 
 
+def become_nobody() -> None:
+    """Gives up root's rights."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
 def main() -> None:
     asked = json.loads(sys.argv[1])
     credentials = credentials_of(asked.get("tls"))
     if asked.get("as_nobody"):
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        become_nobody()
     client = Client(asked["grpc"], role=asked.get("role", ""), credentials=credentials)
     result = {
         "read": may(lambda: client.read(p4r.TableEntry(), role=client.role)),

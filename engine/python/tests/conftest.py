@@ -1,10 +1,11 @@
 """A switch that runs the program `everything`, with a P4Runtime server on loopback, and a client."""
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eeon_engine import Program, Switch
@@ -17,6 +18,18 @@ from p4rt_client import Client, Connect, Names, p4info, primary, program_json
 from thrift_client import ThriftClient
 from veth import links as links
 
+RIGHTS = """
+[clients.controller]
+roles = ["*"]
+rights = ["read", "write", "pipeline"]
+[clients.operator]
+rights = ["read", "write"]
+[clients.observer]
+rights = ["read"]
+[clients.daemon]
+roles = ["routing"]
+rights = ["read", "write", "pipeline"]
+"""
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 
 
@@ -108,12 +121,20 @@ def thrift(switch: Switch) -> Iterator[ThriftClient]:
 
 
 @pytest.fixture(scope="session")
-def authority() -> Any:
-    """Returns an authority that signs certificates."""
+def folder() -> Iterator[Path]:
+    """Makes certificates of an authority (`ca.pem`), a switch and its clients, each with its key, and the
+    clients' rights, in a folder that any user may read."""
     pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-    from control_plane.tests.certificates import made
+    from control_plane.tests.certificates import identity
 
-    return made("authority")
+    made = Path(tempfile.mkdtemp(dir="/tmp"))
+    made.chmod(0o755)
+    authority = identity(made, "ca")
+    for name in ("switch", "controller", "operator", "observer", "daemon", "stranger"):
+        identity(made, name, authority)
+    (made / "rights.toml").write_text(RIGHTS)
+    yield made
+    shutil.rmtree(made)
 
 
 @pytest.fixture(scope="module")

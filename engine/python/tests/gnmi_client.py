@@ -45,13 +45,9 @@ class GnmiClient:
         self._closing.set()
         self.channel.close()
 
-    def get(self, *paths: str, encoding: int = gnmi.PROTO, **fields: Any) -> list[gnmi.Notification]:
-        request = gnmi.GetRequest(path=[path(one) for one in paths], encoding=encoding, **fields)
+    def get(self, *paths: str) -> list[gnmi.Notification]:
+        request = gnmi.GetRequest(path=[path(one) for one in paths], encoding=gnmi.PROTO)
         return list(self.stub.Get(request, timeout=SECONDS).notification)
-
-    def values(self, *paths: str, **fields: Any) -> dict[str, Any]:
-        """Returns every leaf by its path."""
-        return {key: value for one in self.get(*paths, **fields) for key, value in updates(one).items()}
 
     def subscribe(self, *requests: gnmi.SubscribeRequest, timeout: float = SECONDS) -> Any:
         """Starts the call. Like a streaming client, it does not end its requests."""
@@ -67,12 +63,9 @@ def subscription(text: str, mode: int = gnmi.TARGET_DEFINED, **fields: int) -> g
 
 
 def request(
-    *subscriptions: gnmi.Subscription,
-    mode: int = gnmi.SubscriptionList.STREAM,
-    encoding: int = gnmi.PROTO,
-    **fields: Any,
+    *subscriptions: gnmi.Subscription, mode: int = gnmi.SubscriptionList.STREAM
 ) -> gnmi.SubscribeRequest:
-    asked = gnmi.SubscriptionList(subscription=subscriptions, mode=mode, encoding=encoding, **fields)
+    asked = gnmi.SubscriptionList(subscription=subscriptions, mode=mode, encoding=gnmi.PROTO)
     return gnmi.SubscribeRequest(subscribe=asked)
 
 

@@ -30,10 +30,10 @@ def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
         yield client
 
 
-def route(names: Names) -> p4r.TableEntry:
-    """Returns a route for 10.0.1.2/32 to port 2."""
-    forward = names.action("forward", 2, 0x020100000001, 0x020000000102)
-    return names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((forward, 1)))
+def route(names: Names, host: int = 2) -> p4r.TableEntry:
+    """Returns a route for 10.0.1.N/32, the address of a host, to port N."""
+    forward = names.action("forward", host, 0x020100000001, 0x020000000100 + host)
+    return names.entry("ipv4_route", lpm(1, 0x0A000100 + host, 32), action=one_shot((forward, 1)))
 
 
 def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:

@@ -8,7 +8,8 @@ import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
 from made_frames import GATES, fabric
-from p4rt_client import INSERT, Names, admit_all, lpm, one_shot, primary
+from p4rt_client import INSERT, Names, admit_all, primary
+from test_engine_twin import route
 
 pytestmark = pytest.mark.system
 
@@ -26,9 +27,7 @@ def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
     ):
         client.write(admit_all(fabric_names))
         for n in range(1, HOSTS + 1):
-            forward = fabric_names.action("forward", n, 0x020100000001, 0x020000000100 + n)
-            key = lpm(1, 0x0A000100 + n, 32)
-            client.write((INSERT, fabric_names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
+            client.write((INSERT, route(fabric_names, n)))
         yield made
 
 

@@ -17,8 +17,8 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
-from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary, program_json
-from test_engine_twin import udp_frame
+from p4rt_client import INSERT, Connect, Names, admit_all, primary, program_json
+from test_engine_twin import route, udp_frame
 
 pytestmark = pytest.mark.system
 
@@ -53,17 +53,11 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
 
 
 def test_the_places_of_verdicts_are_those_of_the_program(fabric_program):
-    constants = json.loads((COMPILED / "constants.json").read_text())
-    verdicts = constants["verdict_t"]
-    assert (constants["constants"]["VERDICT_CELLS"], constants["constants"]["RECEIVED_CELLS"]) == (
-        model._VERDICT_CELLS,
-        model._RECEIVED_CELLS,
-    )
-    assert tuple(verdicts[name] for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED")) == (
-        model.MARKED,
-        model.EARLY_DROPPED,
-        model.TAIL_DROPPED,
-    )
+    found = json.loads((COMPILED / "constants.json").read_text())
+    assert found["constants"]["VERDICT_CELLS"] == model._VERDICT_CELLS
+    assert found["constants"]["RECEIVED_CELLS"] == model._RECEIVED_CELLS
+    for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED"):
+        assert found["verdict_t"][name] == getattr(model, name)
 
 
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')
@@ -72,18 +66,14 @@ REFUSALS = [
     for line in (Path(__file__).parent / "gnmi_refusals.txt").read_text().splitlines()
     if line and not line.startswith("#")
 ]
-REQUESTS = {"Get": gnmi.GetRequest, "Set": gnmi.SetRequest, "Subscribe": gnmi.SubscribeRequest}
 
 
 @pytest.mark.parametrize("line", REFUSALS, ids=lambda line: line["message"][:60])
 def test_a_request_that_cannot_be_met_is_refused_in_words(client, line):
-    asked = text_format.Parse(line["text"], REQUESTS[line["call"]]())
-    calls: dict[str, Callable[[], object]] = {
-        "Get": lambda: client.stub.Get(asked, timeout=60),
-        "Set": lambda: client.stub.Set(asked, timeout=60),
-        "Subscribe": lambda: next(client.subscribe(asked)),
-    }
-    assert refused(calls[line["call"]]) == (line["code"], line["message"])
+    name = line["call"]
+    asked = text_format.Parse(line["text"], getattr(gnmi, f"{name}Request")())
+    call = (lambda one: next(client.subscribe(one))) if name == "Subscribe" else getattr(client.stub, name)
+    assert refused(lambda: call(asked)) == (line["code"], line["message"])
 
 
 SCRIPTS = re.split(r"(?m)^\[(.*)\]\n", (Path(__file__).parent / "gnmi_scripts.txt").read_text())[1:]
@@ -158,10 +148,8 @@ class Session:
 
     def _route(self) -> None:
         """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
-        send = self._names.action("forward", 2, 0x020100000001, 0x020000000102)
-        route = self._names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
         with primary(self._address) as client:
-            client.write(admit_all(self._names), (INSERT, route))
+            client.write(admit_all(self._names), (INSERT, route(self._names)))
 
     def close(self) -> None:
         """Ends the requests, for which gRPC uses a thread, and the stream."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from access_probe import files
 from eeon_engine import Port, Switch
 from eeon_engine.p4runtime import Tls, serve
 from p4rt_client import p4info
@@ -20,20 +21,14 @@ SESSION = Path(__file__).parent / "pygnmi_session.py"
 
 @pytest.mark.system
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "mutual TLS"])
-def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(program, authority, tmp_path, is_encrypted):
-    from control_plane.tests.certificates import made as identity
-
+def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(program, folder, tmp_path, is_encrypted):
     switch = Switch(program, ports=[Port(1), Port(2)])
-    own, theirs = identity("switch", authority), identity("client", authority)
-    tls, files = None, []
+    tls, own = None, []
     if is_encrypted:
-        tls = Tls(own.certificate_pem, own.key_pem, authority.certificate_pem)
-        pems = (authority.certificate_pem, theirs.certificate_pem, theirs.key_pem)
-        for name, pem in zip(("authority", "certificate", "key"), pems, strict=True):
-            (tmp_path / name).write_bytes(pem)
-            files.append(str(tmp_path / name))
+        tls = Tls.from_files(folder / "switch.pem", folder / "switch.key", folder / "ca.pem")
+        own = files(folder, "observer")
     with serve(switch, p4info=p4info(), tls=tls) as server:
-        command = [sys.executable, str(SESSION), server.address, *files]
+        command = [sys.executable, str(SESSION), server.address, *own]
         errors = (tmp_path / "errors").open("w+")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as session, errors:
             assert session.stdout is not None

@@ -3,18 +3,16 @@
 import pytest
 from eeon_engine import ConfigError, Switch, hops
 from p4rt_client import INSERT
-from test_engine_twin import batch, client, route, twin, udp_frame  # noqa: F401 # two are fixtures
+from test_engine_twin import batch, client, route, twin, udp_frame
+
+__all__ = ["client", "twin"]  # the fixtures
 
 VERDICT = "scalars.metadata_t.verdict"
 BYTES = "scalars.metadata_t.queued_bytes"
 
 
 @pytest.mark.system
-def test_a_twin_tells_the_way_of_each_packet_under_names(
-    twin,  # noqa: F811
-    client,  # noqa: F811
-    fabric_names,
-):
+def test_a_twin_tells_the_way_of_each_packet_under_names(twin, client, fabric_names):
     client.write((INSERT, route(fabric_names)))
     hops.record(twin, {"fields": [VERDICT, BYTES], "snap_bytes": 20})
     twin.feed("h1", **batch(2, 100_000_000))
@@ -69,7 +67,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
         ({"color": "red"}, "hops: unknown field `color`"),
     ],
 )
-def test_a_filter_that_cannot_be_is_refused_by_name(twin, filter, message):  # noqa: F811
+def test_a_filter_that_cannot_be_is_refused_by_name(twin, filter, message):
     with pytest.raises(ConfigError, match=message):
         hops.record(twin, filter)
     assert hops.take(twin) is None

@@ -17,17 +17,18 @@ from pathlib import Path
 
 import grpc
 import pytest
-from access_probe import credentials_of
+from access_probe import credentials_of, files
 from finsy.proto import p4d, p4r
 from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
 from switch_process import SwitchProcess, running
-from test_security_page import MUTUAL_TLS, files, folder  # noqa: F401 # one is a fixture
+from test_security_page import MUTUAL_TLS
 from test_switch_command import NanomsgPeer
 from test_switch_faults import Traffic, packet_counts, switch_at, traffic_through
 from veth import Link
 
 from control_plane.tests.bmv2_process import free_port
+from control_plane.tests.waiting import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -139,20 +140,12 @@ def written(at: Subject, seconds: float, limit: float) -> float:
     return longest
 
 
-def newcomer_is_served(address: str) -> None:
-    """Checks that a new client can read."""
-    end = time.monotonic() + _SECONDS
-    while True:
-        client = Client(address)
-        try:
-            request = p4r.CapabilitiesRequest()
-            assert client.stub.Capabilities(request, timeout=_SECONDS).p4runtime_api_version
-            return
-        except grpc.RpcError:
-            # Its place may have been given to others; then it tries again.
-            assert time.monotonic() < end
-        finally:
-            client.close()
+def is_newcomer_served(address: str) -> bool:
+    """Returns whether a new client can read; its place may have been given to others."""
+    with contextlib.closing(Client(address)) as client, contextlib.suppress(grpc.RpcError):
+        answer = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=_SECONDS)
+        return bool(answer.p4runtime_api_version)
+    return False
 
 
 @pytest.fixture
@@ -177,7 +170,7 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path, seconds, is_long):
             for name in ATTACKS:
                 with attack(name, at):
                     longest = written(at, seconds, limit)
-                    newcomer_is_served(at.grpc_address)
+                    wait_until(lambda: is_newcomer_served(at.grpc_address), f"{name} keeps others out")
                     traffic.wait_for_more()
                 print(f"{name:20} a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
             if is_long:
@@ -258,19 +251,15 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(links, tm
     assert traffic.received == list(range(traffic.sent))
 
 
-def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    folder,  # noqa: F811
-    seconds,
-    is_long,
-):
+def test_a_switch_with_tls_goes_on_whatever_strangers_do(folder, seconds, is_long):
     address = f"127.0.0.1:{free_port()}"
     arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", str(PATCH)]
-    credentials = credentials_of(files(folder, "ca", "controller", "controller.key"))
+    credentials = credentials_of(files(folder, "controller"))
     limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
     with running(*arguments, "--", "--grpc-server-addr", address, *MUTUAL_TLS, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
         with primary_at(address, credentials) as (primary, write):
-            at = Subject(switch, address, "", primary, write, str(folder / "ca"))
+            at = Subject(switch, address, "", primary, write, *files(folder))
             for name in ("handshakes", "silent_connections", "garbage", "silent_streams", "calls"):
                 with attack(name, at):
                     longest = written(at, seconds, limit)

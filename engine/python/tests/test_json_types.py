@@ -69,13 +69,8 @@ def test_a_report_with_every_kind_of_application_is_of_its_type(twin):
     report = json_documents.twin_report(twin)
     check(report, "Report")
     assert len(report["hosts"]) == HOSTS
-    assert [application["kind"] for application in report["workload"]["applications"]] == [
-        "coflows",
-        "mapreduce",
-        "rpc",
-        "incast",
-        "poisson",
-    ]
+    kinds = [application["kind"] for application in report["workload"]["applications"]]
+    assert kinds == ["coflows", "mapreduce", "rpc", "incast", "poisson"]
 
 
 def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program):

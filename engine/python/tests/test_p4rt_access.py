@@ -3,54 +3,31 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import grpc
 import pytest
+from access_probe import credentials_of, files
 from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
-from finsy.proto import p4r, p4r_grpc, rpc_code
+from finsy.proto import p4r, rpc_code
 from p4rt_client import INSERT, Client, Connect, exact, failure, lpm, p4info
-
-pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-from control_plane.tests.certificates import Identity
-from control_plane.tests.certificates import made as identity
 
 pytestmark = pytest.mark.system
 
-RIGHTS = """
-[clients.controller]
-rights = ["read", "write", "pipeline"]
-roles = ["*"]
-[clients.operator]
-rights = ["read", "write"]
-[clients.observer]
-rights = ["read"]
-[clients.routing-daemon]
-roles = ["routing"]
-rights = ["read", "write"]
-"""
-
 
 @pytest.fixture
-def server(resource_switch: Switch, authority: Identity, tmp_path: Path) -> Iterator[Server]:
-    own = identity("switch", authority)
-    file = tmp_path / "rights.toml"
-    file.write_text(RIGHTS)
-    tls = Tls(own.certificate_pem, own.key_pem, authority.certificate_pem)
-    with serve(resource_switch, p4info("resources"), tls=tls, access=Access.from_file(file)) as server:
+def server(resource_switch: Switch, folder: Path) -> Iterator[Server]:
+    tls = Tls.from_files(folder / "switch.pem", folder / "switch.key", folder / "ca.pem")
+    access = Access.from_file(folder / "rights.toml")
+    with serve(resource_switch, p4info("resources"), tls=tls, access=access) as server:
         yield server
 
 
-def credentials_of(name: str, authority: Identity) -> grpc.ChannelCredentials:
-    own = identity(name, authority)
-    return grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
-
-
 @pytest.fixture
-def connect(server: Server, authority: Identity, clients: Connect) -> Connect:
+def connect(server: Server, folder: Path, clients: Connect) -> Connect:
     """Returns a function that connects a client with the certificate of a name."""
 
     def connected(name: str, **settings: object) -> Client:
-        return clients(server.address, credentials=credentials_of(name, authority), **settings)
+        credentials = credentials_of(files(folder, name))
+        return clients(server.address, credentials=credentials, **settings)
 
     return connected
 
@@ -59,14 +36,14 @@ DENIED = rpc_code.PERMISSION_DENIED
 
 
 def test_a_client_has_the_roles_that_the_file_gives_and_no_other(connect, resource_names):
-    daemon = connect("routing-daemon", role="routing")
+    daemon = connect("daemon", role="routing")
     assert daemon.arbitrate().status.code == rpc_code.OK
     route = resource_names.entry("routes", lpm(1, 0x0A000000, 8), action=resource_names.action("forward", 1))
     daemon.write((INSERT, route))
     assert route in daemon.read(p4r.TableEntry(), role="routing")
     said = "may not act as role 'filter'; its roles are 'routing'"
     failure(DENIED, said, daemon.read, p4r.TableEntry(), role="filter")
-    failure(DENIED, said, connect("routing-daemon", role="filter").arbitrate)
+    failure(DENIED, said, connect("daemon", role="filter").arbitrate)
 
 
 def test_an_observer_may_watch_without_an_election_id(connect):
@@ -84,19 +61,16 @@ def test_another_clients_election_id_is_no_right_to_write(connect, resource_name
     failure(DENIED, "belongs to client 'controller', not to 'operator'", thief.write, (INSERT, entry))
 
 
-def test_a_client_without_rights_may_still_ask_for_the_version(server, authority):
-    with grpc.secure_channel(server.address, credentials_of("stranger", authority)) as channel:
-        answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)
+def test_a_client_without_rights_may_still_ask_for_the_version(connect):
+    answer = connect("stranger").stub.Capabilities(p4r.CapabilitiesRequest(), timeout=30)
     assert answer.p4runtime_api_version
 
 
-def test_rights_need_certificates_of_clients(switch, tmp_path, authority):
-    file = tmp_path / "rights.toml"
-    file.write_text(RIGHTS)
-    own = identity("switch", authority)
-    for tls in (None, Tls(own.certificate_pem, own.key_pem)):
+def test_rights_need_certificates_of_clients(switch, folder):
+    access = Access.from_file(folder / "rights.toml")
+    for tls in (None, Tls.from_files(folder / "switch.pem", folder / "switch.key")):
         with pytest.raises(ConfigError, match="need mutual TLS"):
-            serve(switch, p4info=p4info(), tls=tls, access=Access.from_file(file))
+            serve(switch, p4info=p4info(), tls=tls, access=access)
 
 
 @pytest.mark.parametrize(

@@ -1,52 +1,45 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): a client without a certificate gets no access."""
 
 import re
+import shutil
 import socket
+from contextlib import closing
+from pathlib import Path
 
 import grpc
 import pytest
+from access_probe import credentials_of, files
 from eeon_engine import ConfigError
 from eeon_engine.p4runtime import Tls, serve
-from finsy.proto import p4r, p4r_grpc
-from p4rt_client import p4info
+from finsy.proto import p4r
+from p4rt_client import Client, p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
-from control_plane.tests.certificates import Identity
 from control_plane.tests.certificates import made as identity
 
 pytestmark = pytest.mark.system
 
 
-@pytest.fixture(scope="module")
-def server_identity(authority: Identity) -> Identity:
-    return identity("switch", authority)
-
-
 def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
     """Returns the server's answer to Capabilities: its version, or the name of the status."""
-    channel = (
-        grpc.insecure_channel(address) if credentials is None else grpc.secure_channel(address, credentials)
-    )
-    with channel:
+    with closing(Client(address, credentials=credentials)) as client:
         try:
-            answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=10)
+            answer = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=10)
         except grpc.RpcError as error:
             return str(error.code().name)
         return str(answer.p4runtime_api_version)
 
 
 @pytest.mark.parametrize("is_mutual", [False, True])
-def test_only_clients_that_the_authority_allows_are_served(switch, authority, server_identity, is_mutual):
+def test_only_clients_that_the_authority_allows_are_served(switch, folder, is_mutual):
     another = identity("other authority")
-    own, other = identity("controller", authority), identity("controller", another)
-    certified, stranger = (
-        grpc.ssl_channel_credentials(authority.certificate_pem, one.key_pem, one.certificate_pem)
-        for one in (own, other)
-    )
-    bare = grpc.ssl_channel_credentials(authority.certificate_pem)
+    other, ca = identity("controller", another), (folder / "ca.pem").read_bytes()
+    certified = credentials_of(files(folder, "controller"))
+    stranger = grpc.ssl_channel_credentials(ca, other.key_pem, other.certificate_pem)
+    bare = credentials_of(files(folder))
     distrusting = grpc.ssl_channel_credentials(another.certificate_pem)
-    client_ca = authority.certificate_pem if is_mutual else None
-    tls = Tls(server_identity.certificate_pem, server_identity.key_pem, client_ca)
+    client_ca = folder / "ca.pem" if is_mutual else None
+    tls = Tls.from_files(folder / "switch.pem", folder / "switch.key", client_ca)
     with serve(switch, p4info=p4info(), tls=tls) as server:
         found = [call(server.address, one) for one in (certified, bare, stranger, distrusting, None)]
     without_own = "UNAVAILABLE" if is_mutual else "1.5.0"
@@ -56,29 +49,20 @@ def test_only_clients_that_the_authority_allows_are_served(switch, authority, se
 @pytest.mark.parametrize(
     ("file", "mode", "said"),
     [
-        ("key", 0o644, "others may read or change it (mode 0644): chmod 600"),
-        ("key", 0o620, "others may read or change it (mode 0620): chmod 600"),
-        ("chain", 0o664, "others may change it (mode 0664): chmod go-w"),
-        ("authority", 0o646, "others may change it (mode 0646): chmod go-w"),
+        ("switch.key", 0o644, "others may read or change it (mode 0644): chmod 600"),
+        ("switch.key", 0o620, "others may read or change it (mode 0620): chmod 600"),
+        ("switch.pem", 0o664, "others may change it (mode 0664): chmod go-w"),
+        ("ca.pem", 0o646, "others may change it (mode 0646): chmod go-w"),
     ],
 )
 def test_files_that_others_may_change_and_a_key_that_others_may_read_are_refused(
-    tmp_path, authority, server_identity, file, mode, said
+    tmp_path, folder, file, mode, said
 ):
-    content = {
-        "chain": server_identity.certificate_pem,
-        "key": server_identity.key_pem,
-        "authority": authority.certificate_pem,
-    }
-    paths = {name: tmp_path / name for name in content}
-    for name, path in paths.items():
-        path.write_bytes(content[name])
-        path.chmod(0o600 if name == "key" else 0o644)
-    files = (paths["chain"], paths["key"], paths["authority"])
-    Tls.from_files(*files)
-    paths[file].chmod(mode)
+    paths = [Path(shutil.copy(folder / name, tmp_path)) for name in ("switch.pem", "switch.key", "ca.pem")]
+    Tls.from_files(*paths)
+    (tmp_path / file).chmod(mode)
     with pytest.raises(ConfigError, match=re.escape(said)):
-        Tls.from_files(*files)
+        Tls.from_files(*paths)
 
 
 def test_files_that_are_missing_or_no_pem_are_named(tmp_path):
@@ -89,8 +73,8 @@ def test_files_that_are_missing_or_no_pem_are_named(tmp_path):
         Tls.from_files(tmp_path / "der", tmp_path / "der")
 
 
-def test_a_key_that_does_not_belong_to_the_certificate_is_refused(switch, authority, server_identity):
-    tls = Tls(server_identity.certificate_pem, authority.key_pem)
+def test_a_key_that_does_not_belong_to_the_certificate_is_refused(switch, folder):
+    tls = Tls.from_files(folder / "switch.pem", folder / "controller.key")
     with pytest.raises(ConfigError, match="belong together"):
         serve(switch, p4info=p4info(), tls=tls)
 

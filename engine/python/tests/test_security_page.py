@@ -2,16 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import access_probe
 import pytest
+from access_probe import files
 from switch_process import running
 
 from control_plane.tests.bmv2_process import free_port
@@ -21,19 +18,8 @@ pytestmark = pytest.mark.system
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "run" / "security.md"
 HEADING = "## Who may do what at a switch"
 PROBE = access_probe.__file__
-RIGHTS = """
-[clients.controller]
-rights = ["read", "write", "pipeline"]
-[clients.operator]
-rights = ["read", "write"]
-[clients.observer]
-rights = ["read"]
-[clients.daemon]
-roles = ["routing"]
-rights = ["read", "write", "pipeline"]
-"""
-SERVER_TLS = ["--grpc-server-ssl", "--grpc-server-cert", "cert", "--grpc-server-key", "key"]
-MUTUAL_TLS = [*SERVER_TLS, "--grpc-server-cacert", "ca", "--grpc-server-with-client-auth"]
+SERVER_TLS = ["--grpc-server-ssl", "--grpc-server-cert", "switch.pem", "--grpc-server-key", "switch.key"]
+MUTUAL_TLS = [*SERVER_TLS, "--grpc-server-cacert", "ca.pem", "--grpc-server-with-client-auth"]
 ADDRESS = ["--grpc-server-addr", "127.0.0.1:{grpc}"]
 
 STARTED = {
@@ -51,8 +37,8 @@ CLIENTS = {
     "the switch's user": {},
     # Another loopback address than that on which servers listen; other computers cannot even reach this one.
     "another computer": {"host": "127.0.0.2"},
-    "clients that trust its authority": {"tls": ["ca"], "as_nobody": True},
-    "one without a certificate": {"tls": ["ca"], "as_nobody": True},
+    "clients that trust its authority": {"tls": "", "as_nobody": True},
+    "one without a certificate": {"tls": "", "as_nobody": True},
     "one without TLS": {"as_nobody": True},
     "one with a certificate": {"tls": "stranger"},
     "one that the file does not name": {"tls": "stranger"},
@@ -74,40 +60,13 @@ def lines() -> list[dict[str, str]]:
     return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-@pytest.fixture(scope="module")
-def folder(authority: Any) -> Iterator[Path]:
-    """Makes certificates and rights, in a folder that any user may read."""
-    from control_plane.tests.certificates import made as identity
-
-    made = Path(tempfile.mkdtemp(dir="/tmp"))
-    made.chmod(0o755)
-    (made / "ca").write_bytes(authority.certificate_pem)
-    for name in ("switch", "controller", "operator", "observer", "daemon", "stranger"):
-        own = identity(name, authority)
-        is_switch = name == "switch"
-        (made / ("cert" if is_switch else name)).write_bytes(own.certificate_pem)
-        key = made / ("key" if is_switch else f"{name}.key")
-        key.write_bytes(own.key_pem)
-        key.chmod(0o600)
-    (made / "rights.toml").write_text(RIGHTS)
-    yield made
-    shutil.rmtree(made)
-
-
-def files(folder: Path, *names: str) -> list[str]:
-    return [str(folder / name) for name in names]
-
-
 def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, bool]:
     """Returns the results of the probe."""
     asked: dict[str, object] = {"grpc": grpc, "thrift": thrift, **client}
     if os.geteuid() != 0:
         asked.pop("as_nobody", None)
-    match asked.get("tls"):
-        case str(name):
-            asked["tls"] = files(folder, "ca", name, f"{name}.key")
-        case list(names):
-            asked["tls"] = files(folder, *names)
+    if "tls" in client:
+        asked["tls"] = files(folder, str(client["tls"]))
     done = subprocess.run(
         [sys.executable, PROBE, json.dumps(asked)],
         capture_output=True,
@@ -137,9 +96,7 @@ def test_a_line_of_the_table_is_what_a_client_finds(folder, line):
     own = f"unix:{folder}/s" if "unix:" in started else f"127.0.0.1:{grpc}"
     with running("--no-p4", "--device-id", "1", *flags, "--", *filled, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
-        access_probe.set_up(
-            own, files(folder, "ca", "controller", "controller.key") if "TLS" in started else None
-        )
+        access_probe.set_up(own, files(folder, "controller") if "TLS" in started else None)
         at = own if "unix:" in started else f"{host}:{grpc}"
         found = tried(folder, at, f"{host}:{thrift}", **client)
     assert {what: "yes" if may else "no" for what, may in found.items()} == line

@@ -17,6 +17,7 @@ from switch_process import local_grpc, local_thrift, running
 from test_switch_options import rows
 from thrift_client import ThriftClient
 
+from control_plane.tests.waiting import wait_until
 from differential.nanomsg import Pair
 
 pytestmark = pytest.mark.system
@@ -40,11 +41,9 @@ def frames_of(path: Path) -> list[bytes]:
 
 
 def wait_for_frames(path: Path, count: int) -> list[bytes]:
-    end = time.monotonic() + SECONDS
-    while len(frames := frames_of(path) if path.exists() else []) < count:
-        assert time.monotonic() < end, f"{len(frames)} of {count} frames in {path.name}"
-        time.sleep(0.02)
-    return frames
+    why = f"fewer than {count} frames in {path.name}"
+    wait_until(lambda: path.exists() and len(frames_of(path)) >= count, why)
+    return frames_of(path)
 
 
 def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path):
@@ -164,11 +163,9 @@ def test_a_log_file_has_bmv2s_name_and_lines(tmp_path):
     arguments = ["-i", "0@a", "--use-files", "0", "--log-file", "switch.log", "--log-flush", *local_thrift()]
     with running(*arguments, str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         switch.wait_for("Server listening")
-        end = time.monotonic() + SECONDS
-        while "end of 'a_in.pcap'" not in (tmp_path / "switch.log.txt").read_text():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-    assert "] [bmv2] [I] [thread " in (tmp_path / "switch.log.txt").read_text()
+        log = tmp_path / "switch.log.txt"
+        wait_until(lambda: "end of 'a_in.pcap'" in log.read_text(), "the log lacks its last line")
+    assert "] [bmv2] [I] [thread " in log.read_text()
 
 
 def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one(tmp_path):

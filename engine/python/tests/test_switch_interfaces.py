@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from access_probe import become_nobody
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4r
@@ -26,7 +27,6 @@ from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
-NOBODY = 65_534
 FRAMES = 32
 # From linux/if_packet.h; the socket module lacks it.
 TP_STATUS_VLAN_VALID = 1 << 4
@@ -143,12 +143,6 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(l
     assert "tx_down=" in output
 
 
-def become_nobody() -> None:
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-
-
 def ports_at(*interfaces: tuple[int, str]) -> list[tuple[int, str, bool]]:
     return LiveSwitch(interfaces=interfaces).port_info()
 
@@ -163,7 +157,7 @@ def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one
 
 
 def test_a_rate_of_zero_for_all_ports_is_refused_without_the_name_of_one():
-    with pytest.raises(ConfigError, match=r"^rate_bps 0; leave it out for ports without"):
+    with pytest.raises(ConfigError, match=r"^rate_bps 0; leave it out for ports without delay"):
         LiveSwitch(interfaces=[], rate_bps=0)
 
 

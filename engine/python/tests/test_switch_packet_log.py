@@ -5,9 +5,12 @@ import ast
 import json
 import logging
 import re
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from logging.handlers import BufferingHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eeon_engine import LiveSwitch, Port, Program, Switch
@@ -32,32 +35,23 @@ OF_SWITCH = (
 """Begins the lines of the switch itself, about copies and queues."""
 
 
-class _Kept(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
 def logged(
-    program: Path | bytes, *frames: str, prepare: Callable[[Switch], object] | None = None, level: int = TRACE
+    program: Path | bytes, frame: str, calls: Iterable[tuple[str, Any]] = (), level: int = TRACE
 ) -> list[str]:
-    """Returns the log of frames that arrive on port 0; lines of packet 0.0 are without their prefix."""
+    """Returns the log of a frame that arrives on port 0 after calls of the switch's methods; lines of packet
+    0.0 are without their prefix."""
     content = program if isinstance(program, bytes) else program.read_bytes()
     switch = Switch(Program(content, for_tracing=True), ports=[Port(n) for n in range(8)])
     switch.follow(0)
-    if prepare is not None:
-        prepare(switch)
-    log, kept = logging.Logger("test", level), _Kept()
+    for name, arguments in calls:
+        getattr(switch, name)(*arguments)
+    log, kept = logging.Logger("test", level), BufferingHandler(sys.maxsize)
     log.addHandler(kept)
     packet_log = PacketLog(switch, log)
-    for frame in frames:
-        switch.inject(0, bytes.fromhex(frame))
-        switch.advance_to(switch.now_ps + SECOND_PS)
-        packet_log.write()
-    return [line.removeprefix("[0.0] [cxt 0] ") for line in kept.lines]
+    switch.inject(0, bytes.fromhex(frame))
+    switch.advance_to(SECOND_PS)
+    packet_log.write()
+    return [record.getMessage().removeprefix("[0.0] [cxt 0] ") for record in kept.buffer]
 
 
 def chosen(found: list[str], asked: str, count: int) -> list[str]:
@@ -90,12 +84,8 @@ def test_a_packet_is_told_in_these_lines(text):
             case "=":
                 wanted.append(rest.replace("\\n", "\n"))
 
-    def prepare(switch: Switch) -> None:
-        for name, arguments in calls:
-            getattr(switch, name)(*arguments)
-
     path = ROUTER if program == "router" else CONSTRUCTS / f"{program}.json"
-    found = logged(path, frame, prepare=prepare)
+    found = logged(path, frame, calls)
     assert {asked: chosen(found, asked, len(lines)) for asked, lines in expected.items()} == expected
 
 

@@ -6,6 +6,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
@@ -17,6 +18,8 @@ from eeon_engine.thrift.reader import MAX_DEPTH, MAX_VALUES, MessageError, Reade
 from eeon_engine.values import Entry
 from thrift_client import EXACT, ThriftClient, add, standard
 from thriftpy2.thrift import TApplicationException, TException, TType
+
+from control_plane.tests.waiting import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -34,11 +37,8 @@ def connect(server: Server) -> socket.socket:
 
 def wait_until_accepted(stranger: socket.socket) -> None:
     """Waits until the server has accepted the connection, in a thread whose name contains the address."""
-    address = "({}:{})".format(*stranger.getsockname())
-    deadline = time.monotonic() + 60
-    while not any(address in thread.name for thread in threading.enumerate()):
-        assert time.monotonic() < deadline, f"{address} is not accepted"
-        time.sleep(0.001)
+    own = "({}:{})".format(*stranger.getsockname())
+    wait_until(lambda: any(own in one.name for one in threading.enumerate()), f"{own} is not accepted")
 
 
 def is_ended(stranger: socket.socket) -> bool:
@@ -111,10 +111,7 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(se
     for _ in range(20):
         with connect(server) as stranger:
             stranger.sendall(GET_NUM + string_field(2, 1000) + b"half")
-    deadline = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() <= before
+    wait_until(lambda: threading.active_count() <= before, "threads of clients are left")
     assert is_alive(server)
 
 
@@ -251,13 +248,10 @@ def test_large_answers_are_made_one_at_a_time(server, monkeypatch):
 
     monkeypatch.setattr(Context, "entries", entries)
 
-    def read() -> None:
+    def read(_: int) -> list[standard.BmMtEntry]:
         with ThriftClient(server.address) as client:
-            assert client.standard.bm_mt_get_entries(0, EXACT) == []
+            return client.standard.bm_mt_get_entries(0, EXACT)
 
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(read, range(2))) == [[], []]
     assert most == 1

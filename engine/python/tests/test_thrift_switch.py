@@ -34,10 +34,8 @@ def test_ports_are_shown_added_and_removed(program):
         assert ports(switch.advance_to(2_000_000)) == []
         # Only the interfaces that were allowed at the start; a prefix of their names is not enough.
         not_allowed = [(name, 8, "") for name in ("lo", "veth10", "veth", "")]
-        for arguments in (
-            *not_allowed,
-            *(("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")),
-        ):
+        wrong = [("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")]
+        for arguments in not_allowed + wrong:
             with pytest.raises(standard.InvalidDevMgrOperation):
                 call.bm_dev_mgr_add_port(*arguments)
         with pytest.raises(standard.InvalidDevMgrOperation):
@@ -71,7 +69,9 @@ def test_the_program_is_given_back_with_the_md5_of_its_bytes(thrift):
 def test_the_state_is_told_as_json(thrift):
     add(thrift, 1, "forward", b"\x02")
     thrift.standard.bm_register_write(0, WIDE, 0, 1)
-    state = json.loads(thrift.standard.bm_serialize_state())["state"]
+    told = json.loads(thrift.standard.bm_serialize_state())
+    assert told["config_md5"] == hashlib.md5(program_json()).hexdigest()
+    state = told["state"]
     assert state["tables"][EXACT]["entries"] == [
         [0, [["exact", "00000001"]], 0, ["action", "EverythingIngress.forward", ["0002"]]]
     ]

@@ -5,7 +5,6 @@ import json
 import socket
 import struct
 import subprocess
-import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from eeon_engine import ConfigError, InvalidValueError, Traffic
 
+from control_plane.tests.waiting import wait_until
 from ptf_tests.run import veth
 
 pytestmark = pytest.mark.system
@@ -84,10 +84,8 @@ def test_frames_that_do_not_fit_are_named_and_not_sent(pair):
 def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair):
     subprocess.run(["ip", "link", "set", pair[1], "down"], check=True)
     # Linux reports the other end later.
-    deadline = time.monotonic() + 60
-    while Path(f"/sys/class/net/{pair[0]}/operstate").read_text().strip() == "up":
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    state = Path(f"/sys/class/net/{pair[0]}/operstate")
+    wait_until(lambda: state.read_text().strip() != "up", f"{pair[0]} stays up")
     with pytest.raises(ConfigError, match="Network is down"):
         Traffic([(None, pair[0], [])])
     rising = subprocess.Popen(["sh", "-c", f"sleep 0.2; ip link set {pair[1]} up"])

@@ -15,6 +15,7 @@ from .._engine import SwitchHandle
 from ..exceptions import EngineError
 from ..json_types import PortStats
 from ..values import PortInfo
+from .messages import gnmi
 
 QUEUE = "all"
 """Name of a port's single queue: the engine counts all its priorities together."""
@@ -26,20 +27,16 @@ MARKED, EARLY_DROPPED, TAIL_DROPPED = 1, 2, 3
 """Values of the program's `verdict_t` (p4src/include/types.p4)."""
 
 
-class Model(NamedTuple):
-    """A YANG module."""
-
-    name: str
-    organization: str
-    version: str
-
-
-MODELS = (
-    Model("openconfig-interfaces", "OpenConfig working group", "3.8.1"),
-    Model("openconfig-qos", "OpenConfig working group", "2.2.0"),
-    Model("openconfig-p4rt", "OpenConfig working group", "1.0.0"),
-    Model("eeon-qos", "E-EON", "1.0.0"),
+MODELS = tuple(
+    gnmi.ModelData(name=name, organization=organization, version=version)
+    for name, organization, version in (
+        ("openconfig-interfaces", "OpenConfig working group", "3.8.1"),
+        ("openconfig-qos", "OpenConfig working group", "2.2.0"),
+        ("openconfig-p4rt", "OpenConfig working group", "1.0.0"),
+        ("eeon-qos", "E-EON", "1.0.0"),
+    )
 )
+"""The YANG modules."""
 
 
 class Step(NamedTuple):

@@ -82,7 +82,7 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
         # Clients that also support older targets, such as OpenConfig's own, send both fields.
         if one.element and not one.elem:
             raise invalid("the path is in `element`, which gNMI 0.4 deprecated; use `elem`")
-        if one.element and [_unescaped(word) for word in one.element] != [_old(elem) for elem in one.elem]:
+        if one.element and [_unescaped(word) for word in one.element] != [_text(elem) for elem in one.elem]:
             raise invalid("the path in `element` differs from the one in `elem`; use `elem` alone")
         if one.origin not in _ORIGINS:
             raise invalid(f"origin '{_short(one.origin)}' is not supported; use openconfig")
@@ -98,10 +98,7 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
         if element.name == "...":
             raise unimplemented("the wildcard '...' is not supported; '*' stands for one element or key")
     names = [_without_module(element.name) for element in elements]
-    text = "/" + "/".join(
-        name + "".join(f"[{key}={value}]" for key, value in element.key.items())
-        for name, element in zip(names, elements, strict=True)
-    )
+    text = "/" + "/".join(_without_module(_text(element)) for element in elements)
     found = [leaf for leaf in LEAVES if _fits(leaf, names)]
     if not found:
         raise invalid(f"path {_short(text)}: {_unknown(names)}")
@@ -164,8 +161,8 @@ def _unknown(names: list[str]) -> str:
     raise AssertionError("some leaf fits")
 
 
-def _old(element: gnmi.PathElem) -> str:
-    """Returns an element in the form used before gNMI 0.4: `interface[name=port1]`."""
+def _text(element: gnmi.PathElem) -> str:
+    """Returns an element as text, its form before gNMI 0.4: `interface[name=port1]`."""
     return element.name + "".join(f"[{key}={value}]" for key, value in element.key.items())
 
 

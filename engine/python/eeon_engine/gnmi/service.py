@@ -67,9 +67,7 @@ def capabilities(request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.Capabi
     """Returns models, encodings and version, which every client may read."""
     del request, caller
     return gnmi.CapabilityResponse(
-        supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
-        supported_encodings=encodings.ENCODINGS,
-        gNMI_version=VERSION,
+        supported_models=model.MODELS, supported_encodings=encodings.ENCODINGS, gNMI_version=VERSION
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from finsy.proto import p4d, p4i, p4r, p4r_grpc, p4t, rpc_code, rpc_status
+    from finsy.proto import p4d, p4i, p4r, p4t, rpc_code, rpc_status
 else:
     _finsy = find_spec("finsy")
     if _finsy is None or _finsy.origin is None:
@@ -24,9 +24,8 @@ else:
     from .messages.p4.config.v1 import p4types_pb2 as p4t
     from .messages.p4.v1 import p4data_pb2 as p4d
     from .messages.p4.v1 import p4runtime_pb2 as p4r
-    from .messages.p4.v1 import p4runtime_pb2_grpc as p4r_grpc
 
-__all__ = ["decode_u128", "encode_u128", "p4d", "p4i", "p4r", "p4r_grpc", "p4t", "rpc_code", "rpc_status"]
+__all__ = ["decode_u128", "encode_u128", "p4d", "p4i", "p4r", "p4t", "rpc_code", "rpc_status"]
 
 
 def encode_u128(value: int) -> p4r.Uint128:

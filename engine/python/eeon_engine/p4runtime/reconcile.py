@@ -71,20 +71,16 @@ def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
 
 
 def _was_set(entity: p4r.Entity) -> bool:
-    match entity.WhichOneof("entity"):
-        case "counter_entry":
-            return bool(entity.counter_entry.data.packet_count or entity.counter_entry.data.byte_count)
-        case "direct_counter_entry":
-            count = entity.direct_counter_entry.data
-            return bool(count.packet_count or count.byte_count)
-        case "meter_entry":
-            return bool(entity.meter_entry.HasField("config"))
-        case "direct_meter_entry":
-            return bool(entity.direct_meter_entry.HasField("config"))
+    kind = entity.WhichOneof("entity")
+    cell = getattr(entity, kind or "")
+    match kind:
+        case "counter_entry" | "direct_counter_entry":
+            return bool(cell.data.packet_count or cell.data.byte_count)
+        case "meter_entry" | "direct_meter_entry":
+            return bool(cell.HasField("config"))
         case "value_set_entry":
-            return len(entity.value_set_entry.members) > 0
-    data = entity.register_entry.data
-    return bool(data.bool or any(data.bitstring) or any(data.enum_value))
+            return len(cell.members) > 0
+    return bool(cell.data.bool or any(cell.data.bitstring) or any(cell.data.enum_value))
 
 
 def kept(updates: list[p4r.Update], schema: Schema, trial: Forwarding) -> list[p4r.Update]:

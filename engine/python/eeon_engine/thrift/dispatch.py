@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable
 
 from thriftpy2.protocol import TBinaryProtocol
-from thriftpy2.thrift import TApplicationException, TMessageType, TPayload, TType
+from thriftpy2.thrift import TApplicationException, TMessageType, TPayload
 from thriftpy2.transport import TMemoryBuffer
 
 from .._engine import SwitchHandle
 from ..exceptions import ControlError, EngineError
 from . import forward
-from .interface import SERVICES
+from .interface import SERVICES, zero
 from .reader import Reader
 
 _LOG = logging.getLogger(__name__)
@@ -33,9 +33,6 @@ _OF_MANY = {
     "bm_serialize_state",
 }
 """Calls whose answers are made one at a time: in memory they are many times their size on the wire."""
-
-_EMPTY: dict[int, object] = {TType.BOOL: False, TType.DOUBLE: 0.0, TType.STRING: "", TType.BINARY: b""}
-"""Values that were not sent, except of integers."""
 
 # BMv2's codes where the engine's are more exact.
 _INSTEAD = {("InvalidCounterOperation", "WRONG_TABLE_TYPE"): "INVALID_COUNTER_NAME"}
@@ -84,7 +81,7 @@ class Dispatcher:
         for field in arguments.thrift_spec.values():
             value = getattr(arguments, field[1])
             if value is None:
-                value = _empty(field)
+                value = zero(field)
             if field[1] == "cxt" and value != 0:
                 return _internal(f"{name}: context {value} does not exist; use context 0")
             values.append(value)
@@ -100,14 +97,6 @@ class Dispatcher:
         if success is not None:
             setattr(result, success[1], returned)
         return result
-
-
-def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
-    """Returns the value that Thrift's C++ servers use for a field that was not sent."""
-    kind = field[0]
-    if kind == TType.STRUCT and isinstance(field[2], type):
-        return field[2]()
-    return [] if kind == TType.LIST else _EMPTY.get(kind, 0)
 
 
 def _refusal(result: TPayload, error: EngineError) -> TPayload:

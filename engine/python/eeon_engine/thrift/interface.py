@@ -8,8 +8,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import thriftpy2
+from thriftpy2.thrift import TType
 
-__all__ = ["SERVICES", "Service", "signed", "simple_pre_lag", "simple_switch", "standard", "unsigned"]
+__all__ = ["SERVICES", "Service", "signed", "simple_pre_lag", "simple_switch", "standard", "unsigned", "zero"]
 
 _FOLDER = Path(__file__).parent
 
@@ -43,6 +44,17 @@ SERVICES: dict[str, type[Service]] = {
     "simple_switch": simple_switch.SimpleSwitch,
 }
 """Services by their name in a multiplexed call."""
+
+_EMPTY: dict[int, object] = {TType.BOOL: False, TType.DOUBLE: 0.0, TType.STRING: "", TType.BINARY: b""}
+"""Values that were not sent, except of integers."""
+
+
+def zero(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
+    """Returns the value that Thrift's C++ servers use for a field that was not sent."""
+    kind = field[0]
+    if kind == TType.STRUCT and isinstance(field[2], type):
+        return field[2]()
+    return [] if kind == TType.LIST else _EMPTY.get(kind, 0)
 
 
 def signed(value: int, bits: int) -> int:

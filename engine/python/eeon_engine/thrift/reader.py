@@ -119,17 +119,12 @@ class Reader:
             while (field := self._type()) != TType.STOP:
                 self._read(2)
                 self._skip(field, depth - 1)
-        elif wire in (TType.LIST, TType.SET):
+        elif wire in (TType.LIST, TType.SET, TType.MAP):
             self._enter(depth)
-            element, size = self._type(), self._size()
-            for _ in range(size):
-                self._skip(element, depth - 1)
-        elif wire == TType.MAP:
-            self._enter(depth)
-            key, value, size = self._type(), self._type(), self._size()
-            for _ in range(size):
-                self._skip(key, depth - 1)
-                self._skip(value, depth - 1)
+            parts = [self._type() for _ in range(2 if wire == TType.MAP else 1)]
+            for _ in range(self._size()):
+                for part in parts:
+                    self._skip(part, depth - 1)
         else:
             raise MessageError(f"type {wire} is not a Thrift type")
 

@@ -1,13 +1,22 @@
 """Calls on tables and action profiles, but those that are forwarded."""
 
+from functools import partialmethod
+from typing import Any
+
+from thriftpy2.thrift import TType
+
 from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
 from ..values import Entry, EntryAction, MatchParam, MeterRate
-from .interface import signed, standard, unsigned
+from .interface import signed, standard, unsigned, zero
 from .names import Context
 
 _NS_PER_MS = 1_000_000
 _SIMPLE = ("simple",)
 _INDIRECT = ("indirect", "indirect_ws")
+_MATCHES = {
+    field[1]: field[2] for field in standard.BmMatchParam.thrift_spec.values() if field[0] == TType.STRUCT
+}
+"""The struct of each kind of match; its fields are those of the engine, in order."""
 
 
 class TableCalls:
@@ -46,8 +55,8 @@ class TableCalls:
 
     # ---- entries with their own actions
 
-    def bm_mt_delete_entry(self, cxt: int, table: str, entry: int) -> None:
-        self._check_type(table, _SIMPLE)
+    def bm_mt_delete_entry(self, cxt: int, table: str, entry: int, *, of: tuple[str, ...] = _SIMPLE) -> None:
+        self._check_type(table, of)
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
     def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
@@ -65,22 +74,15 @@ class TableCalls:
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
 
-    def bm_mt_reset_default_entry(self, cxt: int, table: str) -> None:
-        self._check_type(table, _SIMPLE)
+    def bm_mt_reset_default_entry(self, cxt: int, table: str, *, of: tuple[str, ...] = _SIMPLE) -> None:
+        self._check_type(table, of)
         self._control.mt_reset_default_entry(table)
 
     # ---- entries that refer to members or groups
 
-    def bm_mt_indirect_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        self.bm_mt_set_entry_ttl(cxt, table, entry, timeout_ms)
-
-    def bm_mt_indirect_delete_entry(self, cxt: int, table: str, entry: int) -> None:
-        self._check_type(table, _INDIRECT)
-        self._control.mt_delete_entry(table, unsigned(entry, 32))
-
-    def bm_mt_indirect_reset_default_entry(self, cxt: int, table: str) -> None:
-        self._check_type(table, _INDIRECT)
-        self._control.mt_reset_default_entry(table)
+    bm_mt_indirect_set_entry_ttl = bm_mt_set_entry_ttl
+    bm_mt_indirect_delete_entry = partialmethod(bm_mt_delete_entry, of=_INDIRECT)
+    bm_mt_indirect_reset_default_entry = partialmethod(bm_mt_reset_default_entry, of=_INDIRECT)
 
     # ---- counters and meters of entries
 
@@ -163,45 +165,24 @@ def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
 
 
 def _engine_param(param: standard.BmMatchParam) -> MatchParam:
-    kinds = standard.BmMatchParamType
-    kind = param.type or kinds.EXACT
+    kind = standard.BmMatchParamType._VALUES_TO_NAMES.get(param.type or 0, "").lower()
+    if kind not in _MATCHES:
+        last = standard.BmMatchParamType.RANGE
+        raise InvalidValueError(f"match type {param.type} is unknown; types are 0 to {last}", "BAD_MATCH_KEY")
+    match = getattr(param, kind) or _MATCHES[kind]()
     # A field that the client left out is an empty value, which no key accepts.
-    if kind == kinds.EXACT:
-        return ("exact", (param.exact and param.exact.key) or b"")
-    if kind == kinds.LPM:
-        lpm = param.lpm or standard.BmMatchParamLPM()
-        if (lpm.prefix_length or 0) < 0:
-            raise InvalidValueError(f"prefix length {lpm.prefix_length} is negative", "BAD_MATCH_KEY")
-        return ("lpm", lpm.key or b"", lpm.prefix_length or 0)
-    if kind == kinds.TERNARY:
-        ternary = param.ternary or standard.BmMatchParamTernary()
-        return ("ternary", ternary.key or b"", ternary.mask or b"")
-    if kind == kinds.VALID:
-        return ("valid", bool(param.valid and param.valid.key))
-    if kind == kinds.RANGE:
-        bounds = param.range or standard.BmMatchParamRange()
-        return ("range", bounds.start or b"", bounds.end_ or b"")
-    raise InvalidValueError(f"match type {kind} is unknown; types are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
+    # Any: their types are those of the kind.
+    values: list[Any] = [getattr(match, field[1]) or zero(field) for field in match.thrift_spec.values()]
+    if kind == "lpm" and values[1] < 0:
+        raise InvalidValueError(f"prefix length {values[1]} is negative", "BAD_MATCH_KEY")
+    return (kind, *values)
 
 
 def match_param(param: MatchParam) -> standard.BmMatchParam:
     """Returns a field of a key in Thrift's form."""
-    kinds = standard.BmMatchParamType
-    match param:
-        case ("exact", value):
-            return standard.BmMatchParam(type=kinds.EXACT, exact=standard.BmMatchParamExact(key=value))
-        case ("lpm", value, length):
-            lpm = standard.BmMatchParamLPM(key=value, prefix_length=length)
-            return standard.BmMatchParam(type=kinds.LPM, lpm=lpm)
-        case ("ternary", value, mask):
-            ternary = standard.BmMatchParamTernary(key=value, mask=mask)
-            return standard.BmMatchParam(type=kinds.TERNARY, ternary=ternary)
-        case ("range", first, last):
-            bounds = standard.BmMatchParamRange(start=first, end_=last)
-            return standard.BmMatchParam(type=kinds.RANGE, range=bounds)
-        case ("valid", valid):
-            return standard.BmMatchParam(type=kinds.VALID, valid=standard.BmMatchParamValid(key=valid))
-    raise AssertionError(param)
+    kind, *values = param
+    number = standard.BmMatchParamType._NAMES_TO_VALUES[kind.upper()]
+    return standard.BmMatchParam(type=number, **{kind: _MATCHES[kind](*values)})
 
 
 def _action_entry(action: EntryAction) -> standard.BmActionEntry:

@@ -8,13 +8,11 @@ import logging
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from . import corpora
-
-if TYPE_CHECKING:
-    from .targets import Target
 
 _MAX_LENGTH = 1500
 
@@ -47,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _target(name: str) -> "Target":
+def _target(name: str) -> Callable[[bytes], None]:
     # Only modules first imported here are instrumented.
     from .targets import TARGETS
 
@@ -63,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
             content = file.read_bytes()
         except OSError as error:
             sys.exit(f"{file}: not read: {error.strerror}; give a file with an input")
-        target.run(content)
+        target(content)
         print(f"{file}: nothing found")
     return 0
 
@@ -108,7 +106,7 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
     except ImportError:
         sys.exit("atheris is not installed: `pip install atheris`; it has wheels for few platforms")
     with atheris.instrument_imports(include=["eeon_engine"]):
-        run = _target(target).run
+        run = _target(target)
     if not (corpora.FOLDERS / target).is_dir():
         corpora.unfold(target)
     atheris.Setup(command, run)

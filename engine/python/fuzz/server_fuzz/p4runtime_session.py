@@ -9,6 +9,7 @@ import grpc
 from eeon_engine import Switch
 from eeon_engine.p4runtime.device import Device
 from eeon_engine.p4runtime.program.pipeline import Pipeline
+from eeon_engine.p4runtime.server.rooms import Room
 from eeon_engine.p4runtime.server.service import Service
 from finsy.proto import U128, p4r, rpc_code, rpc_status
 
@@ -32,6 +33,7 @@ DOCUMENTED = frozenset(
 """Valid codes of refusals. INTERNAL is a bug; UNKNOWN is for batches with details."""
 
 _LONGEST_MESSAGE = 4000
+_SECONDS = 60.0
 
 
 class Refused(Exception):
@@ -84,7 +86,7 @@ class Stream:
 
     def __init__(self, service: Service) -> None:
         self._requests = _Requests()
-        self._answers: Iterator[Any] = service.StreamChannel(self._requests, _Context())
+        self._answers: Iterator[Any] = service.StreamChannel(self._requests, _Context(), Room(1, _SECONDS))
 
     def send(self, message: Any) -> None:
         """Sends a `StreamMessageRequest`."""

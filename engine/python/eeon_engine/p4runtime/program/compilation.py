@@ -15,7 +15,7 @@ from ...program_json import Json
 from ..errors import StatusError, invalid
 from ..messages import p4i
 from . import data_types, in_program, p4info
-from .schema import Counter, Meter, Schema, Table
+from .schema import Array, Schema, Table
 
 _T = TypeVar("_T")
 
@@ -66,10 +66,10 @@ def _check(schema: Schema, parsed: Json, objects: program_json.Named) -> None:
         item = _found("action profile", profile.name, objects["action_profiles"])
         if profile.with_selector != ("selector" in item):
             raise _differs("action profile", profile.name, "has a selector in only one of them")
-    counters = [*schema.counters.values(), *schema.direct_counters.values()]
-    _check_cells("counter", counters, objects["counter_arrays"])
-    meters = [*schema.meters.values(), *schema.direct_meters.values()]
-    _check_cells("meter", meters, objects["meter_arrays"])
+    _check_cells("counter", schema.counters, objects["counter_arrays"], is_direct=False)
+    _check_cells("counter", schema.direct_counters, objects["counter_arrays"], is_direct=True)
+    _check_cells("meter", schema.meters, objects["meter_arrays"], is_direct=False)
+    _check_cells("meter", schema.direct_meters, objects["meter_arrays"], is_direct=True)
     for register in schema.registers.values():
         array = _found("register", register.name, objects["register_arrays"])
         _same("register", register.name, "cells", register.size, array["size"])
@@ -134,12 +134,14 @@ def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
         raise _differs("table", table.name, how)
 
 
-def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Mapping[str, Json]) -> None:
-    for item in named:
+def _check_cells(
+    kind: str, named: Mapping[int, Array], arrays: Mapping[str, Json], *, is_direct: bool
+) -> None:
+    for item in named.values():
         array = _found(kind, item.name, arrays)
-        if bool(array.get("is_direct")) != (item.table is not None):
+        if bool(array.get("is_direct")) != is_direct:
             raise _differs(kind, item.name, "is direct in only one of them")
-        if item.table is None:
+        if not is_direct:
             _same(kind, item.name, "cells", item.size, array["size"])
 
 

@@ -215,10 +215,9 @@ def _counter(counter: p4i.Counter | p4i.DirectCounter) -> schema.Counter:
     return schema.Counter(
         counter.preamble.id,
         name,
-        size=0 if isinstance(counter, p4i.DirectCounter) else _size("counter", name, counter.size),
+        size=_size("counter", name, getattr(counter, "size", 0)),
         counts_packets=unit in (p4i.CounterSpec.PACKETS, p4i.CounterSpec.BOTH),
         counts_bytes=unit in (p4i.CounterSpec.BYTES, p4i.CounterSpec.BOTH),
-        table=counter.direct_table_id if isinstance(counter, p4i.DirectCounter) else None,
     )
 
 
@@ -229,9 +228,8 @@ def _meter(meter: p4i.Meter | p4i.DirectMeter) -> schema.Meter:
     return schema.Meter(
         meter.preamble.id,
         name,
-        size=0 if isinstance(meter, p4i.DirectMeter) else _size("meter", name, meter.size),
+        size=_size("meter", name, getattr(meter, "size", 0)),
         type=_METER_TYPES[meter.spec.type],
-        table=meter.direct_table_id if isinstance(meter, p4i.DirectMeter) else None,
     )
 
 

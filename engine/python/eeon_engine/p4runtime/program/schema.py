@@ -110,20 +110,18 @@ class Array(Named):
 
 @dataclass(frozen=True)
 class Counter(Array):
-    """A counter. `table` is set for a direct counter, which has no cells of its own."""
+    """A counter; a direct one has no cells of its own."""
 
     counts_packets: bool
     counts_bytes: bool
-    table: int | None = None
 
 
 @dataclass(frozen=True)
 class Meter(Array):
-    """A meter of bytes or packets. `type` is two-rate three-colour, single-rate three-colour, or single-rate
-    two-colour (P4Runtime 1.5 §6.4.5); `table` is set for a direct meter, which has no cells of its own."""
+    """A meter of bytes or packets; a direct one has no cells of its own. `type` is two-rate three-colour,
+    single-rate three-colour, or single-rate two-colour (P4Runtime 1.5 §6.4.5)."""
 
     type: str
-    table: int | None = None
 
 
 @dataclass(frozen=True)

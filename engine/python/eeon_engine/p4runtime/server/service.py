@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from grpc import ServicerContext
@@ -13,7 +14,7 @@ from ..clients.arbitration import Client
 from ..clients.outbox import End, Outbox
 from ..device import Device
 from ..errors import StatusError, abort, abort_batch, from_engine
-from ..messages import p4r, p4r_grpc, rpc_code
+from ..messages import p4r, rpc_code
 from .rooms import Room
 
 _LOG = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ API_VERSION = "1.5.0"
 _T = TypeVar("_T")
 
 
-class Service(p4r_grpc.P4RuntimeServicer):
+class Service:
     """P4Runtime of one switch."""
 
     def __init__(self, device: Device, access: Access | None = None) -> None:
@@ -81,22 +82,14 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
     def StreamChannel(
-        self,
-        request_iterator: Iterator[p4r.StreamMessageRequest],
-        context: ServicerContext,
-        silent: Room | None = None,
+        self, requests: Iterator[p4r.StreamMessageRequest], context: ServicerContext, silent: Room
     ) -> Iterator[p4r.StreamMessageResponse]:
         """Serves a stream: arbitration, packets in and out. A separate thread reads, this thread writes.
         Until its first message, the stream is in the room `silent`."""
         outbox = Outbox(context.peer())
         client = Client(outbox.put, outbox.end, self.caller(context), context.peer())
-        place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))
-
-        def heard() -> None:
-            if silent is not None:
-                silent.leave(place)
-
-        arguments = (client, request_iterator, outbox, heard)
+        heard = partial(silent.leave, silent.enter(lambda: outbox.end(_silent())))
+        arguments = (client, requests, outbox, heard)
         threading.Thread(target=self._receive, args=arguments, daemon=True).start()
         try:
             while not isinstance(item := outbox.take(), End):
