@@ -69,7 +69,7 @@ pub(crate) struct Receiver {
     pub(crate) scale: u8,
     /// Ranges received beyond `next`, including the FIN.
     held: Ranges,
-    /// Offsets in `held`, the most recently changed range first (RFC 2018, 4).
+    /// Offsets in `held`, each in another range, the most recently changed one first (RFC 2018, 4); the others are in no range.
     recent: [u64; SackBlocks::MAX],
     /// A duplicate range to be reported in the next ACK (RFC 2883, 4).
     duplicate: Option<(u64, u64)>,
@@ -337,9 +337,8 @@ impl Receiver {
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let duplicate = self.duplicate.take();
-        let ranges = self.recent.map(|place| self.held.containing(place));
-        let distinct = (0..ranges.len()).filter(|index| !ranges[..*index].contains(&ranges[*index]));
-        for (start, end) in duplicate.into_iter().chain(distinct.filter_map(|index| ranges[index])) {
+        let ranges = self.recent.iter().filter_map(|place| self.held.containing(*place));
+        for (start, end) in duplicate.into_iter().chain(ranges) {
             let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
             blocks.push(SackBlock { left, right });
         }
