@@ -73,7 +73,7 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
         let slot = of_dscp.get_mut(usize::from(one.dscp));
         let slot = slot.ok_or_else(|| wrong(place("dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))?;
         if slot.replace(priority(place("priority"), one.priority)?).is_some() {
-            return Err(wrong(place("dscp"), one.dscp, "has a priority already"));
+            return Err(wrong(place("dscp"), one.dscp, "has a priority already; leave out one of the two"));
         }
     }
     let mut pausable = 0;
