@@ -85,14 +85,37 @@ fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
     };
     let mut spec = size.spec();
     spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(Name::Fair) });
-    let transfers = (0..4).map(|host| transfer(host, 4 + host, 2_000_000)).collect();
-    let report = run(&size, spec, &json!([coflows(&[(0, transfers)])]));
-    let told = report.workload.as_ref().unwrap();
-    let counts = told.scheduler.unwrap();
-    assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (4, 0, 0, 0));
-    // Rates that fit leave no standing queue in the switches: none is ever longer than a few frames.
-    let deepest = report.queue_depth.queues.iter().flat_map(|queue| &queue.max_bytes).copied().max().unwrap();
-    assert!(deepest <= 6 * 1514, "{deepest} bytes wait in a switch");
+    let requests = (0..4).map(|host| transfer(host, 4 + host, 2_000_000)).collect();
+    let answer = |host: usize| {
+        json!({"kind": "incast", "name": format!("i{host}"), "client": format!("h{}", host + 1),
+               "servers": [format!("h{}", host + 5)], "bytes_per_server": 2_000_000, "rounds": 1})
+    };
+    for applications in [json!([coflows(&[(0, requests)])]), (0..4).map(answer).collect()] {
+        let report = run(&size, spec.clone(), &applications);
+        let counts = report.workload.as_ref().unwrap().scheduler.unwrap();
+        assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (4, 0, 0, 0));
+        // Rates that fit leave no standing queue in the switches: none is ever longer than a few frames.
+        let depths = report.queue_depth.queues.iter().flat_map(|queue| &queue.max_bytes);
+        assert!(depths.clone().all(|depth| *depth <= 6 * 1514), "{depths:?} bytes wait in switches");
+    }
+}
+
+#[test]
+fn fetches_of_reducers_under_way_at_once_belong_to_the_transfers_of_their_reducers() {
+    let size = LeafSpine { hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut spec = size.spec();
+    spec.scheduler = Some(scheduler(Name::Fca));
+    let jobs: Vec<_> = ["a", "b"]
+        .map(|name| {
+            json!({"name": name, "maps": 8, "reducers": 4, "input_bytes": 8_000_000,
+        "shuffle_bytes": 8_000_000, "output_bytes": 8_000_000})
+        })
+        .into();
+    let cluster = json!({"kind": "mapreduce", "name": "m", "parallel_fetches": 2, "jobs": jobs});
+    let counts = run(&size, spec, &json!([cluster])).workload.unwrap().scheduler.unwrap();
+    assert!(counts.flows > 40, "{counts:?}");
+    // A transfer that is closed while flows of another have its number is refused.
+    assert_eq!((counts.refused, counts.without_path), (0, 0));
 }
 
 #[test]
