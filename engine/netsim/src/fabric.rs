@@ -21,7 +21,7 @@ use crate::events::{Event, EventQueue};
 use crate::limits::{LATEST, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::network::frame::HostFrame;
 use crate::network::{tag, Heard, Network};
-use crate::report::{Conservation, ConservationError, FlowReport, Report};
+use crate::report::{ConservationError, FlowReport, Report};
 use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
 use crate::workload::{Driver, Parts};
@@ -327,11 +327,6 @@ impl Fabric {
     /// Stops recording and returns the log, in order of time; `None` if nothing was recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         self.network.take_hops(self.now())
-    }
-
-    /// Returns the packet counts of the whole fabric.
-    pub fn conservation(&self) -> Conservation {
-        self.network.conservation()
     }
 
     /// Moves the clock forward to `time`. No event is due until then.
