@@ -103,7 +103,7 @@ impl Fabric {
     /// Returns a switch, for configuration. Frames enter and leave through the fabric only.
     pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
         if let Some(driver) = &mut self.driver {
-            driver.switch_changes(index);
+            driver.paths.forget(index);
         }
         &mut self.network.switches[index].switch
     }

@@ -76,13 +76,13 @@ pub(crate) struct Receiver {
     /// Offset of the peer's FIN, once it has arrived.
     fin: Option<u64>,
     echo: Echo,
-    earlier: Option<EarlierAck>,
+    pub(crate) earlier: Option<EarlierAck>,
     /// Number of unacknowledged segments.
     waiting: u32,
     /// Number of segments still to be acknowledged at once.
     quick: u32,
     /// Whether an ACK must be sent at once.
-    ack_now: bool,
+    pub(crate) ack_now: bool,
     /// The latest time for the ACK of waiting data; `Time::MAX` if nothing waits.
     ack_at: Time,
 }
@@ -354,15 +354,6 @@ impl Receiver {
     /// duplicate ACK and carries none (RFC 5681, 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
         self.ack_now && self.has_sack_blocks()
-    }
-
-    #[inline]
-    pub(crate) fn ack_is_due(&self) -> bool {
-        self.ack_now
-    }
-
-    pub(crate) fn take_earlier_ack(&mut self) -> Option<EarlierAck> {
-        self.earlier.take()
     }
 
     /// Records that a segment with RCV.NXT is sent, whatever else it carries.
