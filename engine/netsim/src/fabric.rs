@@ -21,7 +21,7 @@ use crate::events::{Event, EventQueue};
 use crate::limits::{LATEST, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::network::frame::HostFrame;
 use crate::network::{tag, Heard, Network};
-use crate::report::{Conservation, ConservationError, FlowReport, Report};
+use crate::report::{ConservationError, FlowReport, Report};
 use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
 use crate::workload::{Driver, Parts};
@@ -103,7 +103,7 @@ impl Fabric {
     /// Returns a switch, for configuration. Frames enter and leave through the fabric only.
     pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
         if let Some(driver) = &mut self.driver {
-            driver.switch_changes(index);
+            driver.paths.forget(index);
         }
         &mut self.network.switches[index].switch
     }
@@ -327,11 +327,6 @@ impl Fabric {
     /// Stops recording and returns the log, in order of time; `None` if nothing was recorded.
     pub fn take_hops(&mut self) -> Option<HopLog> {
         self.network.take_hops(self.now())
-    }
-
-    /// Returns the packet counts of the whole fabric.
-    pub fn conservation(&self) -> Conservation {
-        self.network.conservation()
     }
 
     /// Moves the clock forward to `time`. No event is due until then.

@@ -311,11 +311,10 @@ mod tests {
         let (mut ready, mut frames) = (Vec::new(), Vec::new());
         for _ in 0..20 {
             poller.wait(Duration::from_millis(20), &mut ready).unwrap();
-            let mut first = true;
-            while {
-                let ready: &[u64] = if std::mem::take(&mut first) { &ready } else { &[] };
-                socket.receive(poller, ready, &mut |port, frame| frames.push((port, frame.to_vec()))).unwrap()
-            } {}
+            let mut keep = |port, frame: &[u8]| frames.push((port, frame.to_vec()));
+            while socket.receive(poller, &ready, &mut keep).unwrap() {
+                ready.clear();
+            }
             if done(&frames) {
                 break;
             }

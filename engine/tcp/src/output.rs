@@ -38,7 +38,7 @@ impl Connection {
             State::SynSent => return None,
             _ => {}
         }
-        if let Some(earlier) = self.receiver.take_earlier_ack() {
+        if let Some(earlier) = self.receiver.earlier.take() {
             let mut ack = self.segment(now, self.sender.space.max, ACK, Kind::Other);
             ack.acknowledgement = self.receiver.acknowledgement_of(earlier.next);
             ack.flags = if earlier.ece { ack.flags | ECE } else { ack.flags & !ECE };
@@ -52,7 +52,7 @@ impl Connection {
                 return Some(self.data(now, &chunk));
             }
         }
-        self.receiver.ack_is_due().then(|| self.pure_ack(now))
+        self.receiver.ack_now.then(|| self.pure_ack(now))
     }
 
     fn poll_reset(&mut self, now: Time) -> Option<Segment> {

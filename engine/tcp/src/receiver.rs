@@ -69,20 +69,20 @@ pub(crate) struct Receiver {
     pub(crate) scale: u8,
     /// Ranges received beyond `next`, including the FIN.
     held: Ranges,
-    /// Offsets in `held`, the most recently changed range first (RFC 2018, 4).
+    /// Offsets in `held`, each in another range, the most recently changed one first (RFC 2018, 4); the others are in no range.
     recent: [u64; SackBlocks::MAX],
     /// A duplicate range to be reported in the next ACK (RFC 2883, 4).
     duplicate: Option<(u64, u64)>,
     /// Offset of the peer's FIN, once it has arrived.
     fin: Option<u64>,
     echo: Echo,
-    earlier: Option<EarlierAck>,
+    pub(crate) earlier: Option<EarlierAck>,
     /// Number of unacknowledged segments.
     waiting: u32,
     /// Number of segments still to be acknowledged at once.
     quick: u32,
     /// Whether an ACK must be sent at once.
-    ack_now: bool,
+    pub(crate) ack_now: bool,
     /// The latest time for the ACK of waiting data; `Time::MAX` if nothing waits.
     ack_at: Time,
 }
@@ -337,9 +337,8 @@ impl Receiver {
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let duplicate = self.duplicate.take();
-        let ranges = self.recent.map(|place| self.held.containing(place));
-        let distinct = (0..ranges.len()).filter(|index| !ranges[..*index].contains(&ranges[*index]));
-        for (start, end) in duplicate.into_iter().chain(distinct.filter_map(|index| ranges[index])) {
+        let ranges = self.recent.iter().filter_map(|place| self.held.containing(*place));
+        for (start, end) in duplicate.into_iter().chain(ranges) {
             let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
             blocks.push(SackBlock { left, right });
         }
@@ -355,15 +354,6 @@ impl Receiver {
     /// duplicate ACK and carries none (RFC 5681, 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
         self.ack_now && self.has_sack_blocks()
-    }
-
-    #[inline]
-    pub(crate) fn ack_is_due(&self) -> bool {
-        self.ack_now
-    }
-
-    pub(crate) fn take_earlier_ack(&mut self) -> Option<EarlierAck> {
-        self.earlier.take()
     }
 
     /// Records that a segment with RCV.NXT is sent, whatever else it carries.

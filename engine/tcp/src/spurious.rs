@@ -59,13 +59,6 @@ impl Doubt {
         }
     }
 
-    /// Records that everything sent before a recovery is acknowledged, and that `max` has been sent.
-    fn note_recovered(&mut self, max: u64) {
-        if let Some(prior) = &mut self.prior {
-            prior.until = max;
-        }
-    }
-
     /// Counts a segment that the peer has reported as a duplicate. Returns whether all retransmissions have now been reported, so that none was needed.
     fn count_duplicate(&mut self, una: u64) -> bool {
         let Some(prior) = &mut self.prior else { return false };
@@ -99,7 +92,9 @@ impl Sender {
 
     /// Records that everything sent before a recovery is acknowledged.
     pub(crate) fn recovered(&mut self) {
-        self.doubt.note_recovered(self.space.max);
+        if let Some(prior) = &mut self.doubt.prior {
+            prior.until = self.space.max;
+        }
         if let Some(rack) = &mut self.loss.rack {
             rack.recovered();
         }

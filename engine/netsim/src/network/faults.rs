@@ -65,10 +65,6 @@ impl Faults {
         Self { changes, next: 0, links, lost: BTreeMap::new() }
     }
 
-    fn next_change(&self) -> Option<Time> {
-        self.changes.get(self.next).map(|change| change.at)
-    }
-
     /// Makes the next change that is due. Returns the directions whose state changes, if any, and whether they are up
     /// now; `None` if no change is due.
     fn pop(&mut self, now: Time) -> Option<Option<([usize; 2], bool)>> {
@@ -86,17 +82,12 @@ impl Faults {
             Some(is_up.then_some((link.directions, true)))
         }
     }
-
-    /// Returns the frames lost on all links, by class as sent.
-    fn total(&self) -> [u64; CONTROL + 1] {
-        std::array::from_fn(|class| self.lost.values().map(|lost| lost[class]).sum())
-    }
 }
 
 impl Network {
     /// Returns the time of the next link change.
     pub(crate) fn next_link_change(&self) -> Option<Time> {
-        self.faults.next_change()
+        self.faults.changes.get(self.faults.next).map(|change| change.at)
     }
 
     /// Handles [`Event::LinksChange`].
@@ -113,7 +104,7 @@ impl Network {
                 }
             }
         }
-        events.set(Event::LinksChange, self.faults.next_change());
+        events.set(Event::LinksChange, self.next_link_change());
     }
 
     /// Sets the links of a switch's copy to their state without faults.
@@ -142,7 +133,7 @@ impl Network {
 
     /// Returns the number of frames that links have lost.
     pub(super) fn lost(&self) -> u64 {
-        self.faults.total().iter().sum()
+        self.faults.lost.values().flatten().sum()
     }
 
     /// Returns the losses until `now` in each direction of the links with faults.

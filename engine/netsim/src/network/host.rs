@@ -78,17 +78,15 @@ impl Host {
         (self.uplink.send(now, wire_time, frame), left)
     }
 
-    /// Receives a frame of `len` bytes, of which the first are given. If it is for this host, returns `Some` with its
-    /// ECN codepoint, if it has one.
+    /// Receives a frame. If it is for this host, returns `Some` with its ECN codepoint, if it has one.
     #[inline]
-    pub(super) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
+    pub(super) fn receive(&mut self, frame: &[u8]) -> Option<Option<Ecn>> {
         let network = Network::of(frame);
         if !self.is_addressed(frame, network.as_ref()) {
             self.misdelivered += 1;
             return None;
         }
-        self.received.packets += 1;
-        self.received.bytes += len as u64;
+        self.received.add(frame.len());
         Some(network.and_then(|network| network.ecn()))
     }
 

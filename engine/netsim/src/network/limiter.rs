@@ -132,8 +132,7 @@ impl Limiters {
     fn leave_turn(&mut self, number: u32) {
         let limiter = self.get(number);
         let is_ready = std::mem::take(&mut limiter.is_ready);
-        let Some((priority, _)) = limiter.frames.front() else { return };
-        let priority = *priority;
+        let Some(priority) = limiter.frames.front().map(|(priority, _)| *priority) else { return };
         let queue = &mut self.queues[priority];
         queue.waiting.retain(|Reverse((_, other))| *other != number);
         if is_ready {
@@ -143,8 +142,7 @@ impl Limiters {
 
     fn wait(&mut self, now: Time, number: u32) {
         let limiter = self.get(number);
-        let Some((priority, _)) = limiter.frames.front() else { return };
-        let priority = *priority;
+        let Some(priority) = limiter.frames.front().map(|(priority, _)| *priority) else { return };
         if let Some(due) = limiter.due() {
             let due = due.max(now);
             limiter.eligible = due;

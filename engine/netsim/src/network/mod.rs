@@ -277,7 +277,6 @@ impl Network {
             }
             (Node::Host(host), _) => {
                 let arrival = Arrival { host, frame, switch: wire.from };
-                let bytes = arrival.frame.len();
                 if nic_classes::is_mac_control(&arrival.frame) {
                     self.control_arrives(events, arrival, packet);
                     return None;
@@ -290,7 +289,7 @@ impl Network {
                     self.hosts[host].nic.handle_message(events.now(), &arrival.frame);
                     self.schedule_nic(events, host);
                 }
-                let Some(ecn) = self.hosts[host].receive(&arrival.frame, bytes) else {
+                let Some(ecn) = self.hosts[host].receive(&arrival.frame) else {
                     self.recycle(arrival);
                     return None;
                 };
@@ -303,7 +302,8 @@ impl Network {
                 // A message has the tag of the frame from which it was copied, and no host has sent it.
                 if !is_message {
                     let (sent, class) = tag::decode(packet_tag);
-                    self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
+                    let latency = events.now().saturating_since(sent);
+                    self.measures.delivered(class, arrival.frame.len(), latency, ecn);
                 }
                 Some(arrival)
             }
@@ -341,7 +341,7 @@ impl Network {
     /// Delivers a MAC control frame, which ends at the NIC.
     #[cold]
     fn control_arrives(&mut self, events: &mut EventQueue, arrival: Arrival, packet: Option<u64>) {
-        let (host, bytes) = (arrival.host, arrival.frame.len());
+        let host = arrival.host;
         if self.hosts[host].is_listened_to {
             self.listener.hear(events.now(), host, &arrival.frame);
         }
@@ -349,8 +349,7 @@ impl Network {
             hops.delivered(events.now(), host, packet, &arrival.frame);
         }
         let to = &mut self.hosts[host];
-        to.received.packets += 1;
-        to.received.bytes += bytes as u64;
+        to.received.add(arrival.frame.len());
         to.nic.receive_control(events.now(), &arrival.frame);
         if let Some(priorities) = self.pause_of(&arrival.frame) {
             self.pause_came(events.now(), (Node::Host(host), 0), priorities);

@@ -191,7 +191,7 @@ impl Queues {
         self.existing_limiters().set_rate(now, limiter.get() - 1, rate_bps);
     }
 
-    /// Removes a limiter and moves its frames to the end of their queues.
+    /// Removes a limiter and moves its frames to the end of their queues. No frame may have its number afterwards.
     pub(super) fn remove_limiter(&mut self, limiter: NonZeroU32) {
         let frames: Vec<HostFrame> = self.existing_limiters().remove(limiter.get() - 1).collect();
         for mut frame in frames {

@@ -240,14 +240,6 @@ mod tests {
     }
 
     #[test]
-    fn a_phy_without_eee_is_always_active() {
-        let mut phy = phy(None);
-        phy.transmit(at(1_000_000), ns(1));
-        assert_eq!(phy.times(at(9_000_000)), StateTimes { active: ns(9_000_000), ..StateTimes::default() });
-        assert_eq!((phy.wakes(), phy.violations()), (0, 0));
-    }
-
-    #[test]
     fn a_transmission_that_comes_before_the_phy_can_be_awake_is_a_violation() {
         for (gap, violations) in [(7_360, 0), (7_359, 1), (4_000, 1), (1, 1), (0, 0)] {
             let mut phy = phy(Some(0));

@@ -73,7 +73,7 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
         let slot = of_dscp.get_mut(usize::from(one.dscp));
         let slot = slot.ok_or_else(|| wrong(place("dscp"), one.dscp, "is not a DSCP; there are 0 to 63"))?;
         if slot.replace(priority(place("priority"), one.priority)?).is_some() {
-            return Err(wrong(place("dscp"), one.dscp, "has a priority already"));
+            return Err(wrong(place("dscp"), one.dscp, "has a priority already; leave out one of the two"));
         }
     }
     let mut pausable = 0;
@@ -98,12 +98,18 @@ impl Wiring {
         let mut downlinks = Vec::new();
         for (index, link) in spec.links.iter().enumerate() {
             let place = format!("links[{index}]");
-            let (a, b) = (end(&place, "a", &link.a, &nodes)?, end(&place, "b", &link.b, &nodes)?);
+            let end = |side: &str, end: &EndSpec| match nodes.get(end.node.as_str()) {
+                Some(node) => Ok((*node, end.port)),
+                None => {
+                    Err(wrong(format!("{place}.{side}.node"), &end.node, "no switch or host has this name"))
+                }
+            };
+            let (a, b) = (end("a", &link.a)?, end("b", &link.b)?);
             if let (Node::Host(_), Node::Host(_)) = (a.0, b.0) {
                 return Err(wrong(place, &link.b.node, "both ends are hosts; one must be a switch"));
             }
-            for (side, end) in [("a", &link.a), ("b", &link.b)] {
-                check_port(&format!("{place}.{side}"), end, &nodes, spec)?;
+            for (side, end, (node, _)) in [("a", &link.a, a), ("b", &link.b, b)] {
+                check_port(&format!("{place}.{side}"), end, node, spec)?;
                 if !used.insert((end.node.as_str(), end.port)) {
                     let port = format!("{} port {}", end.node, end.port);
                     return Err(wrong(format!("{place}.{side}"), port, "has a link already"));
@@ -128,14 +134,13 @@ impl Wiring {
             let settings =
                 nic(&format!("{place} {}", host.name), host.nic.as_ref().unwrap_or(&spec.nic), &uplink)?;
             uplink.stall = settings.eee.map(|eee| Duration::from_ps(eee.stall_ticks));
-            let settings = NicSettings {
+            wiring.nics.push(NicSettings {
                 // The streams differ from those of the switches, which are seeded with a device id.
                 seed: spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
                 classes: classes.clone(),
                 own: [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)],
                 ..settings
-            };
-            wiring.nics.push(settings);
+            });
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -410,33 +415,17 @@ fn leaves(spec: &FabricSpec, nodes: &BTreeMap<&str, Node>) -> Vec<bool> {
     is_leaf
 }
 
-fn end(
-    place: &str,
-    side: &str,
-    end: &EndSpec,
-    nodes: &BTreeMap<&str, Node>,
-) -> Result<(Node, u16), SpecError> {
-    let node = nodes.get(end.node.as_str());
-    let node = node
-        .ok_or_else(|| wrong(format!("{place}.{side}.node"), &end.node, "no switch or host has this name"))?;
-    Ok((*node, end.port))
-}
-
-fn check_port(
-    place: &str,
-    end: &EndSpec,
-    nodes: &BTreeMap<&str, Node>,
-    spec: &FabricSpec,
-) -> Result<(), SpecError> {
-    match nodes.get(end.node.as_str()) {
-        Some(Node::Host(_)) if end.port != 0 => {
-            Err(wrong(format!("{place}.port"), end.port, "a host has one port, 0"))
+fn check_port(place: &str, end: &EndSpec, node: Node, spec: &FabricSpec) -> Result<(), SpecError> {
+    let refuse = |field: &str, value: &dyn Display, reason: &str| {
+        Err(wrong(format!("{place}.{field}"), value, reason))
+    };
+    match node {
+        Node::Host(_) if end.port != 0 => refuse("port", &end.port, "a host has one port, 0"),
+        Node::Host(_) if end.eee.is_some() => {
+            refuse("eee", &end.node, "is a host, whose PHY follows its NIC; set nic.eee")
         }
-        Some(Node::Host(_)) if end.eee.is_some() => {
-            Err(wrong(format!("{place}.eee"), &end.node, "is a host, whose PHY follows its NIC; set nic.eee"))
-        }
-        Some(Node::Switch(_)) if end.port == spec.cpu_port => {
-            Err(wrong(format!("{place}.port"), end.port, "is the CPU port, which has no link"))
+        Node::Switch(_) if end.port == spec.cpu_port => {
+            refuse("port", &end.port, "is the CPU port, which has no link")
         }
         _ => Ok(()),
     }

@@ -126,17 +126,6 @@ mod tests {
     }
 
     #[test]
-    fn each_sample_is_the_peak_of_its_period() {
-        let mut series = series();
-        change(&mut series, 3, 500);
-        change(&mut series, 4, 100);
-        change(&mut series, 25, 0);
-        series.advance(ns(40));
-        // The depth of 100 lasts into the third period.
-        assert_eq!(series.samples(0), [500, 100, 100]);
-    }
-
-    #[test]
     fn a_change_at_a_border_belongs_to_the_later_period() {
         let mut series = series();
         change(&mut series, 10, 7);

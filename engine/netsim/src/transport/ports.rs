@@ -45,10 +45,13 @@ impl Number {
 
     /// Returns the source and the destination port of the frames of the opening side (0) or of the other one (1).
     pub(super) fn ports(self, side: usize) -> [u16; 2] {
-        let mut ports =
-            [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16];
-        ports.rotate_left(side);
-        ports
+        let client = FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16;
+        let server = 1 + (self.0 / CLIENT_PORTS) as u16;
+        if side == 0 {
+            [client, server]
+        } else {
+            [server, client]
+        }
     }
 
     /// Returns one side of the connection as a nonzero number.

@@ -41,7 +41,7 @@ pub(crate) struct Driver {
     /// Slots of connections that an application's transfers share, by application and by its number for the connection.
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
-    paths: Paths,
+    pub(crate) paths: Paths,
     /// The scheduler that assigns rates to flows, if there is one.
     scheduling: Option<Box<Scheduling>>,
 }
@@ -104,11 +104,6 @@ impl Driver {
         if let Some(scheduling) = &mut self.scheduling {
             scheduling.handle_timer(parts);
         }
-    }
-
-    /// Forgets the paths through a switch that may have been written to.
-    pub(crate) fn switch_changes(&mut self, switch: usize) {
-        self.paths.forget(switch);
     }
 
     /// Passes applications the outcomes of their transfers and carries out their actions, until neither is left. Then

@@ -125,6 +125,15 @@ fn flows_of_a_tcp_without_ecn_are_limited_by_their_nics() {
     assert!(again(&without) > 50, "{}", again(&without));
 }
 
+#[test]
+fn a_host_has_dcqcn_as_its_own_nic_says() {
+    let size = greedy::star(1);
+    let mut spec = size.spec();
+    spec.hosts[1].nic = Some(NicSpec { dcqcn: dcqcn(), ..NicSpec::default() });
+    let report = finish(&mut size.fabric(spec, |_| PLAIN));
+    assert_eq!([0, 1].map(|host| report.hosts[host].dcqcn.is_some()), [false, true]);
+}
+
 /// A packet with CE that a host sends causes one notification to its sender.
 #[test]
 fn a_host_that_sends_notifications_slows_down_the_flow_that_they_name() {

@@ -70,12 +70,11 @@ fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting
     // The second waits until the first has left the wire; the third arrives just then, or a picosecond later.
     for (at, drops) in [(wire_ps, 1), (wire_ps + 1, 0)] {
         let start = fabric.now() + Duration::from_ms(1);
-        let before = fabric.conservation().nic_drops;
+        let before = fabric.report().unwrap().conservation.nic_drops;
         for offset in [0, 1, at] {
             send(&mut fabric, 0, start + Duration::from_ps(offset), &frame);
         }
-        assert!(fabric.run_to_idle(FOREVER));
-        assert_eq!(fabric.conservation().nic_drops - before, drops, "{at} ps");
+        assert_eq!(finish(&mut fabric).conservation.nic_drops - before, drops, "{at} ps");
     }
 }
 
@@ -163,8 +162,7 @@ fn with_a_limit_in_packets_a_port_drops_what_does_not_fit() {
             send(&mut fabric, from, us(burst * 13), &size.segment(from, 0, ACK, 1460, Ecn::Ect0));
         }
     }
-    fabric.run_to_idle(FOREVER);
-    let report = fabric.report().unwrap();
+    let report = finish(&mut fabric);
     assert!(report.conservation.switch_drops >= 5, "{:?}", report.conservation);
     assert_eq!(report.conservation.delivered + report.conservation.switch_drops, 20);
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{finish, red, send, LeafSpine, PortSettings, GIGABIT, PLAIN, TEN_GIGABIT};
 use netsim::spec::NicSpec;
-use netsim::{NicAqm, Report};
+use netsim::{NicAqm, Protect, Report};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
@@ -97,6 +97,15 @@ fn a_marking_threshold_marks_the_same_packets() {
     for at_dequeue in [false, true] {
         let aqm = NicAqm::MarkThreshold { threshold_bytes: 15_000, l4s_threshold_bytes: 4_000, at_dequeue };
         same("mark_threshold", &[15_000, 4_000, at_dequeue.into()], aqm);
+    }
+}
+
+#[test]
+fn codel_signals_the_same_packets() {
+    for (ecn, protect) in [(true, Protect::Ece), (false, Protect::Ect), (false, Protect::AckSyn)] {
+        let (target_ps, interval_ps, mtu_bytes) = (100_000_000, 1_000_000_000, 1_514);
+        let values = [target_ps / 1_000, interval_ps / 1_000, mtu_bytes.into(), ecn.into(), protect as u64];
+        same("codel", &values, NicAqm::Codel { target_ps, interval_ps, mtu_bytes, ecn, protect });
     }
 }
 

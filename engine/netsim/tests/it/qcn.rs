@@ -1,6 +1,6 @@
 //! QCN as a whole: congestion points of a switch's queues, their messages, and the reaction points of hosts' NICs.
 
-use crate::common::greedy::{self, greedy, Seen, FRAME, FRAME_PS, HEADERS};
+use crate::common::greedy::{self, greedy, FRAME, FRAME_PS, HEADERS};
 use crate::common::{classes, congestion_point, copies, finish, send, us, LeafSpine};
 use bm::MatchKeyParam;
 use netsim::reaction::QcnSettings;
@@ -23,17 +23,13 @@ fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine,
     (size, fabric)
 }
 
-fn greedy_senders(senders: usize, set_point: u64, ms: u64) -> Seen {
-    // The lowest rate of the study in docs/models/qcn.md's sources, so that no floor is met.
-    let qcn = QcnSettings { min_bps: 100_000, ..QcnSettings::default() };
-    let (size, fabric) = star(senders, Some(set_point), qcn);
-    greedy(&size, fabric, Ecn::NotEct, ms)
-}
-
 #[test]
 fn the_queue_stays_at_its_set_point_and_the_link_full() {
+    // The lowest rate of the study in docs/models/qcn.md's sources, so that no floor is met.
+    let qcn = QcnSettings { min_bps: 100_000, ..QcnSettings::default() };
     for (senders, set_point, largest) in [(2, 20_000, 0.65), (5, 66_000, 0.5)] {
-        let seen = greedy_senders(senders, set_point, 30);
+        let (size, fabric) = star(senders, Some(set_point), qcn);
+        let seen = greedy(&size, fabric, Ecn::NotEct, 30);
         let about = |part: u64| set_point * part / 100;
         assert!(
             (about(85)..about(115)).contains(&seen.mean_queue),

@@ -64,6 +64,10 @@ fn every_phy_of_a_busy_fabric_sleeps_without_a_violation() {
         assert!(layer.ideal_joules < layer.used_joules && layer.used_joules < layer.legacy_joules, "{name}");
         let shares = layer.active_share + layer.sleep_share + layer.lpi_share + layer.wake_share;
         assert!((shares - 1.0).abs() < 1e-9, "{name}");
+        let of_layer = report.energy.transmitters.iter().filter(|one| one.layer == *name);
+        let transmitting = of_layer.map(|one| one.transmitting_ps).sum::<u64>() as f64;
+        let all = (layer.transmitters * report.elapsed_ps) as f64;
+        assert!((layer.transmitting_share - transmitting / all).abs() < 1e-9, "{name}");
     }
     let marks: u64 = report.classes.values().map(|class| class.delivered_ce).sum();
     assert!(marks > 0 && report.conservation.delivered > 3_000);

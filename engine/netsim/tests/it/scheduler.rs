@@ -85,14 +85,35 @@ fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
     };
     let mut spec = size.spec();
     spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(Name::Fair) });
-    let transfers = (0..4).map(|host| transfer(host, 4 + host, 2_000_000)).collect();
-    let report = run(&size, spec, &json!([coflows(&[(0, transfers)])]));
-    let told = report.workload.as_ref().unwrap();
-    let counts = told.scheduler.unwrap();
-    assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (4, 0, 0, 0));
-    // Rates that fit leave no standing queue in the switches: none is ever longer than a few frames.
-    let deepest = report.queue_depth.queues.iter().flat_map(|queue| &queue.max_bytes).copied().max().unwrap();
-    assert!(deepest <= 6 * 1514, "{deepest} bytes wait in a switch");
+    let requests = (0..4).map(|host| transfer(host, 4 + host, 2_000_000)).collect();
+    let answer = |host: usize| {
+        json!({"kind": "incast", "name": format!("i{host}"), "client": format!("h{}", host + 1),
+               "servers": [format!("h{}", host + 5)], "bytes_per_server": 2_000_000, "rounds": 4})
+    };
+    for (applications, flows) in [(json!([coflows(&[(0, requests)])]), 4), ((0..4).map(answer).collect(), 16)]
+    {
+        let report = run(&size, spec.clone(), &applications);
+        let counts = report.workload.as_ref().unwrap().scheduler.unwrap();
+        assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (flows, 0, 0, 0));
+        // Rates that fit leave no standing queue in the switches: none is ever longer than a few frames.
+        let depths = report.queue_depth.queues.iter().flat_map(|queue| &queue.max_bytes);
+        assert!(depths.clone().all(|depth| *depth <= 6 * 1514), "{depths:?} bytes wait in switches");
+    }
+}
+
+#[test]
+fn a_later_fetch_of_a_reducer_takes_no_other_transfers_number() {
+    let size = LeafSpine { hosts_per_leaf: 4, host_bps: 100 * MEGABIT, ..LeafSpine::default() };
+    let mut spec = size.spec();
+    spec.scheduler = Some(scheduler(Name::Fca));
+    let job = json!({"name": "j", "maps": 16, "reducers": 7, "input_bytes": 1_600_000,
+                     "shuffle_bytes": 1_600_000, "output_bytes": 1_600_000});
+    let cluster = json!({"kind": "mapreduce", "name": "m", "parallel_fetches": 1, "jobs": [job]});
+    let others: Vec<_> =
+        (0..150).map(|one| (one * 50 * MILLISECOND, vec![transfer(0, 5, 400_000)])).collect();
+    let report = run(&size, spec, &json!([cluster, coflows(&others)]));
+    // A transfer cannot be closed while flows of another one have its number.
+    assert_eq!(report.workload.unwrap().scheduler.unwrap().refused, 0);
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
     assert_eq!((told.flows.data_segments, told.flows.bytes_received), (1, 1460));
     assert_eq!(told.flows.completion_ps.unwrap().max_ps, handshake + data);
     assert_eq!(told.flows.completion_small_ps, told.flows.completion_ps);
+    assert_eq!(told.flows.by_size[0].goodput_bps_mean, Some(1460 * 8 * SECOND / (handshake + data)));
     let longest = report.classes.values().filter_map(|class| class.latency).map(|one| one.max_ps).max();
     assert_eq!(report.latency.map(|all| all.max_ps), longest);
 }

@@ -71,7 +71,7 @@ impl Rates for Ordered {
         self.pool.share(stock, &mut skipped, &mut residual);
         order.sort_unstable_by_key(|(_, sequence, _)| *sequence);
         for (_, _, number) in &order {
-            stock.fill(*number, &mut residual, |flow| self.pool.gets_more(flow));
+            stock.fill(*number, &mut residual, |flow| self.pool.odd.push(flow));
         }
     }
 }

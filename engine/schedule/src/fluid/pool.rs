@@ -16,8 +16,8 @@ pub(super) struct Pool {
     members: Vec<Vec<u32>>,
     /// Transfers in the pool, by number.
     transfers: Vec<u32>,
-    /// Flows whose rate may differ from their path's rate.
-    odd: Vec<u32>,
+    /// Flows whose rate may differ from their path's rate, such as those that get capacity beyond their share.
+    pub odd: Vec<u32>,
     /// Flows about to change their rate, with the new rate.
     to_change: Vec<(u32, u64)>,
 }
@@ -49,11 +49,6 @@ impl Pool {
         let Some(at) = self.members[path].iter().position(|member| *member == flow) else { return };
         self.members[path].swap_remove(at);
         self.paths.remove(path);
-    }
-
-    /// Notes that a flow gets capacity beyond its share.
-    pub fn gets_more(&mut self, flow: u32) {
-        self.odd.push(flow);
     }
 
     /// Assigns their shares to the flows of these transfers; flows that cross a used-up link get nothing.

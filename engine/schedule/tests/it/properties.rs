@@ -272,6 +272,20 @@ fn a_flow_that_has_sent_less_than_its_rate_says_so_and_is_given_more() {
 }
 
 #[test]
+fn a_flow_with_nothing_left_ends_now_even_without_a_rate() {
+    let mut schedule = Schedule::new(&links(&[100]), Name::Sebf.scheduler(Options::default()), None);
+    let [_, second] = [0, 1].map(|transfer| {
+        let id = FlowId { transfer, flow: 0 };
+        schedule.arrive(Time::ZERO, &NewFlow { id, volume_bits: 1000, path: &[0] }).unwrap();
+        id
+    });
+    schedule.allocate(Time::ZERO).unwrap();
+    assert_eq!(schedule.flows().flow(second).unwrap().time_left(), None);
+    schedule.progress(Time::ZERO, second, 0).unwrap();
+    assert_eq!(schedule.flows().flow(second).unwrap().time_left(), Some(Duration::ZERO));
+}
+
+#[test]
 fn least_attained_service_serves_a_young_transfer_before_one_that_has_sent_its_first_limit() {
     // 8 * 10 MiB at 8 * 1 MiB per second: old exceeds its first limit after 10 s; young arrives at 20 s.
     let links = links(&[8 << 20]);

@@ -34,14 +34,8 @@ fn seconds(values: [u64; 2]) -> [Duration; 2] {
 }
 
 fn orders() -> Vec<[usize; 4]> {
-    let mut orders = Vec::new();
-    for code in 0..256_usize {
-        let order = [code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6 & 3];
-        if (0..4).all(|flow| order.contains(&flow)) {
-            orders.push(order);
-        }
-    }
-    orders
+    let all = (0..256_usize).map(|code| [code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6]);
+    all.filter(|order| (0..4).all(|flow| order.contains(&flow))).collect()
 }
 
 #[test]

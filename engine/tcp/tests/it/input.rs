@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tcp::{Config, Connection, Segment, SendError, State};
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
@@ -99,13 +99,19 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns the settings of transfers, with segments of 1000 bytes and an application that reads at once or when it is told.
+/// Returns the settings of transfers, with segments of 1000 bytes, a buffer of any size, and an application that reads at once or
+/// when it is told.
 fn any_config() -> impl Strategy<Value = Config> {
-    (config(), any::<bool>()).prop_map(|(config, reads_at_once)| Config {
-        reads_at_once,
-        mss: 1_000,
-        ..config
-    })
+    let buffer = prop::option::of(1..200_000_u64);
+    (config(), any::<bool>(), buffer, 1..12_u32).prop_map(
+        |(config, reads_at_once, buffer, initial_window_segments)| Config {
+            reads_at_once,
+            receive_buffer: buffer.map(Bytes::new),
+            initial_window_segments,
+            mss: 1_000,
+            ..config
+        },
+    )
 }
 
 proptest! {

@@ -177,7 +177,8 @@ impl<'a> Oracle<'a> {
         for worker in 0..self.workers.len() {
             self.at(heartbeat_phase(self.cluster, worker), Event::Heartbeat(worker));
         }
-        while self.jobs.iter().any(|job| !job.is_over()) {
+        let is_over = |job: &JobState| job.has_arrived && job.reducers.iter().all(|one| one.ended.is_some());
+        while !self.jobs.iter().all(is_over) {
             let first =
                 (0..self.events.len()).min_by_key(|index| (self.events[*index].0, self.events[*index].1));
             let (at, _, event) = self.events.swap_remove(first.ok_or("nothing is left to happen")?);
@@ -484,12 +485,6 @@ impl<'a> Oracle<'a> {
             network_bytes: job.network_bytes,
             refetches: job.refetches,
         }
-    }
-}
-
-impl JobState {
-    fn is_over(&self) -> bool {
-        self.has_arrived && self.reducers.iter().all(|one| one.ended.is_some())
     }
 }
 
