@@ -63,7 +63,8 @@ fn write_inputs(calculation: &Calculation, program: &Program, phv: &Phv, bytes: 
                     writer.push(word, (*width - 64 * at as u32).min(64));
                 }
             }
-            _ => {}
+            // Of a header that is not valid.
+            Input::Field { .. } | Input::Fields { .. } | Input::Variable { .. } | Input::Header { .. } => {}
         }
     }
 }
