@@ -2,12 +2,7 @@
 
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
-from eeon_control.routing import Flow
 from engine_switches import serving
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Ether
-from scapy.packet import Raw
 
 FLOW_GAP_PS = 10**9
 
@@ -40,16 +35,3 @@ class Running:
             taken.append(f"{at.node}:{port}")
             at = self.topology.port(taken[-1]).peer
         return taken
-
-
-def frame_of(source, destination, flow: Flow, version: int, payload: int = 0, dscp: int = 0) -> bytes:
-    """Returns a frame of a flow: with a header of TCP or UDP, or with 26 bytes of another protocol. Over IPv4 it
-    has the DSCP, and is ECT(0)."""
-    ports = {"sport": flow.source_port, "dport": flow.destination_port}
-    head = {6: TCP(**ports, flags="A"), 17: UDP(**ports) / bytes(18)}.get(flow.protocol, Raw(bytes(26)))
-    if version == 6:
-        network = IPv6(src=str(source.ipv6), dst=str(destination.ipv6), nh=flow.protocol)
-    else:
-        addresses = {"src": str(source.ipv4), "dst": str(destination.ipv4)}
-        network = IP(**addresses, tos=dscp << 2 | 2, flags="DF", proto=flow.protocol)
-    return bytes(Ether(dst=source.gateway_mac, src=source.mac) / network / head / bytes(payload))

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from carried_frames import Running, frame_of
+from carried_frames import Running
 from eeon_command import eeon, place
 from eeon_control import topology
 from eeon_control.routing import Flow
+
+from ptf_tests.lib.packets import of_flow
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "show.md"
 _BLOCK = re.compile(r"(^```console\n\$ )(eeon [^\n]*)\n(.*?)(?=^```)", re.MULTILINE | re.DOTALL)
@@ -68,13 +70,13 @@ def carry(running: Running) -> None:
     h1, h2, h3 = hosts["h1"], hosts["h2"], hosts["h3"]
     arriving: dict[str, list[tuple[int, int, bytes]]] = {name: [] for name in running.switches}
     for source, port in ((h1, 40000), (h2, 40001)):
-        data = frame_of(source, h3, Flow(6, port, 5000), 4, payload=1460)
+        data = of_flow(source, h3, Flow(6, port, 5000), 4, payload=1460)
         arriving["leaf1"] += [
             (begin_ps + n * _FRAME_PS, source.port.peer.port, data) for n in range(1, FRAMES + 1)
         ]
     for name in ("leaf1", "spine1", "spine2", "leaf2"):
         pass_on(running, name, arriving)
-    ack = frame_of(h3, h1, Flow(6, 5000, 40000), 4)
+    ack = of_flow(h3, h1, Flow(6, 5000, 40000), 4)
     arriving["leaf2"] = [
         (begin_ps + _END_PS + n * _FRAME_PS, h3.port.peer.port, ack) for n in range(1, FRAMES + 1)
     ]

@@ -2,7 +2,6 @@
 
 import pytest
 import yaml
-from carried_frames import frame_of
 from eeon_control import config, plan, program, topology, views
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import PlanError
@@ -16,6 +15,8 @@ from eeon_control.units import Duration
 from engine_switches import serving
 from finsy.proto import p4r
 from programs import allows
+
+from ptf_tests.lib.packets import of_flow
 
 TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
@@ -87,7 +88,7 @@ def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
         assert not any(one.changes for one in left.switches.values())
         # From h2 to h1, DSCP 26: the first of eight full frames leaves at once, and six fit behind it.
         host, other = FABRIC.hosts["h1"], FABRIC.hosts["h2"]
-        frame = frame_of(other, host, Flow(17, 53, 53), 4, payload=1454, dscp=26)
+        frame = of_flow(other, host, Flow(17, 53, 53), 4, payload=1454, dscp=26)
         for number in range(8):
             switches["leaf1"].inject(2, frame, 1000 * number)
         switches["leaf1"].advance_to(5_000_000)

@@ -6,7 +6,6 @@ ptf_tests tests the processing of packets.
 
 import other_program
 import pytest
-from carried_frames import frame_of
 from eeon_control import config, fabric, operations, plan, program, state
 from eeon_control.constants import VERDICTS
 from eeon_control.entries import CLONE_SESSIONS
@@ -18,6 +17,8 @@ from engine_switches import TICK_PS
 from revisions import begin, meant
 from scenarios import tell_verbs
 from switch_processes import TARGETS, running
+
+from ptf_tests.lib.packets import of_flow
 
 pytestmark = pytest.mark.system
 
@@ -100,7 +101,7 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(
 def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, switches4):
     targets, leaf1 = switches4.targets, switches4.switches["leaf1"].engine
     fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
-    frame = frame_of(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
+    frame = of_flow(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
     start_ps = 10**12
     leaf1.inject(1, frame, start_ps)
     [(at_ps, port, _)] = leaf1.advance_to(start_ps + 10**9)

@@ -14,8 +14,10 @@ from finsy.proto import p4r
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
-from carried_frames import Running, frame_of
+from carried_frames import Running
 from engine_switches import TICK_PS
+
+from ptf_tests.lib.packets import of_flow
 
 pytestmark = pytest.mark.system
 
@@ -43,7 +45,7 @@ def compare(running: Running, source, destination, version: int) -> set[str]:
     walk = Walk(running.topology, running.tables(), source, destination, version)
     first = set()
     for flow in flows():
-        taken = running.ports_taken(source, frame_of(source, destination, flow, version))
+        taken = running.ports_taken(source, of_flow(source, destination, flow, version))
         [foretold] = walk.paths(flow)
         assert foretold.fault is None
         assert [hop.port.name for hop in foretold.hops] == taken, f"{flow}, IPv{version}"
@@ -59,7 +61,7 @@ def test_a_flow_takes_all_paths_where_switches_spread_packets(start):
     source, destination, flow = topo.hosts["h1"], topo.hosts["h4"], Flow(6, 40000, 5000)
     walk = Walk(topo, running.tables(), source, destination, 4)
     foretold = {tuple(hop.port.name for hop in path.hops): path.share for path in walk.paths(flow)}
-    frame = frame_of(source, destination, flow, 4)
+    frame = of_flow(source, destination, flow, 4)
     taken = [tuple(running.ports_taken(source, frame)) for _ in range(64)]
     assert set(taken) == foretold.keys()
     assert list(foretold.values()) == [0.5, 0.5]

@@ -11,7 +11,6 @@ from itertools import product
 
 import pytest
 import yaml
-from carried_frames import frame_of
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Supervisor
@@ -25,6 +24,8 @@ from eeon_control.units import Duration
 from engine_switches import serving
 from supervised import committed, in_sync, until
 from test_expected import LOOKS, storms
+
+from ptf_tests.lib.packets import of_flow
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
@@ -132,7 +133,7 @@ STORM_OF_TWO = bytes.fromhex("0180c2000001020000000009880801010018000000000000ff
 
 def _frame(to: str) -> bytes:
     """Returns a full frame of the lossless class, from h2."""
-    return frame_of(FABRIC.hosts["h2"], FABRIC.hosts[to], Flow(17, 53, 53), 4, payload=1454, dscp=26)
+    return of_flow(FABRIC.hosts["h2"], FABRIC.hosts[to], Flow(17, 53, 53), 4, payload=1454, dscp=26)
 
 
 # h1 is at port 1 of leaf1, h3 behind port 3.

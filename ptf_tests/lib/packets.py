@@ -1,6 +1,7 @@
-"""Frames of every packet class, and the frame that must leave after forwarding.
+"""The frames that Python's tests send: of every packet class, of a topology's hosts, and of the engine's test
+programs; and the frame that must leave after forwarding.
 
-Host K is behind port K of the switch under test; addresses below are the tests' own, not those of the
+Host K is behind port K of the switch under test; its addresses below are the tests' own, not those of the
 controller's plan. Builders return bytes (scapy builds, the tests compare bytes). `forwarded` edits bytes by
 offset and not with scapy, so that all fields that the switch must not change are compared unchanged.
 """
@@ -10,15 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
 from scapy.layers.inet import IPOption
 from scapy.layers.inet6 import IPv6ExtHdrFragment
-from scapy.packet import Packet
+from scapy.packet import Packet, Raw
 from scapy.utils import checksum
 
 from ptf_tests.lib.ports import NUMBERS
+
+if TYPE_CHECKING:
+    from eeon_control.routing import Flow
+    from eeon_control.topology import Host
 
 VLAN_BYTES = NUMBERS["constants"]["VLAN_BYTES"]
 
@@ -291,6 +296,37 @@ BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
     PacketClass.OTHER: udp,
 }
 """The simplest frame of each class, to the host behind a port."""
+
+
+def of_flow(
+    source: "Host", destination: "Host", flow: "Flow", version: int, payload: int = 0, dscp: int = 0
+) -> bytes:
+    """Returns a frame of a flow between hosts of a topology: with a header of TCP or UDP, or with 26 bytes of
+    another protocol. Over IPv4 it has the DSCP, and is ECT(0)."""
+    protocol = flow.protocol
+    frame: Packet = Ether(dst=source.gateway_mac, src=source.mac)
+    if version == 6:
+        frame /= IPv6(src=str(source.ipv6), dst=str(destination.ipv6), nh=protocol)
+    else:
+        tos = dscp << 2 | Ecn.ECT0
+        frame /= IP(src=str(source.ipv4), dst=str(destination.ipv4), tos=tos, flags="DF", proto=protocol)
+    head: Packet = Raw(bytes(26))
+    if protocol == 6:
+        head = TCP(sport=flow.source_port, dport=flow.destination_port, flags="A")
+    elif protocol == 17:
+        head = UDP(sport=flow.source_port, dport=flow.destination_port) / bytes(18)
+    return bytes(frame / head / bytes(payload))
+
+
+def keyed(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> bytes:
+    """Returns a frame of the engine's test programs: Ethernet, four bytes of key, payload."""
+    ethernet = bytes.fromhex("020000000001 020000000002") + ether_type.to_bytes(2, "big")
+    return ethernet + key.to_bytes(4, "big") + payload
+
+
+def without_ip(number: int) -> bytes:
+    """Returns a frame of 60 bytes of another protocol than IP, identified by its number."""
+    return bytes(12) + b"\x88\xb5" + number.to_bytes(4, "big") + bytes(42)
 
 
 def l3_offset(frame: bytes) -> int:

@@ -55,10 +55,10 @@ from eeon_engine.p4runtime import serve
 from eeon_engine.thrift.interface import simple_pre_lag, simple_switch, standard
 from finsy.proto import p4r, rpc_code
 from google.protobuf import text_format
-from made_frames import frame
 from p4rt_client import Client, Failed, Names, failure, p4info, pipeline, program_json, without_struct
 
 from differential import thrift
+from ptf_tests.lib.packets import keyed
 
 SCRIPTS = Path(__file__).parent / "scripts"
 BARE = "bare"
@@ -364,13 +364,13 @@ def _sent(to: list[str], until_ps: int | None, served: Served) -> None:
 
 def _frames(count: int, key: int, ether_type: int, port: int, to: list[str], served: Served) -> None:
     for _ in range(count):
-        served.switch.inject(port, frame(key, ether_type))
+        served.switch.inject(port, keyed(key, ether_type))
     _sent(to, None, served)
 
 
 def _spread(shares: dict[int, int], served: Served) -> None:
     for number in range(400):
-        served.switch.inject(1, frame(0x0A000000 + number * 7919))
+        served.switch.inject(1, keyed(0x0A000000 + number * 7919))
     assert Counter(port for port, _ in served.leave()) == shares
 
 

@@ -4,8 +4,9 @@ import threading
 
 import pytest
 from eeon_engine import ClockError, ConfigError, ImmutableError, OutOfRangeError, Port, Program, Switch
-from made_frames import frame
 from p4rt_client import program_json
+
+from ptf_tests.lib.packets import keyed
 
 EXACT = "EverythingIngress.exact_table"
 FORWARD = "EverythingIngress.forward"
@@ -17,12 +18,12 @@ def key(value: int) -> list[tuple[str, bytes]]:
 
 def test_frames_leave_in_order_of_time_with_their_bytes(switch):
     switch.mt_add_entry(EXACT, key(9), FORWARD, [b"\x04"])
-    switch.inject(1, frame(9, payload=b"second"), at_ps=2_000)
-    switch.inject(1, frame(9, payload=b"first"), at_ps=1_000)
+    switch.inject(1, keyed(9, payload=b"second"), at_ps=2_000)
+    switch.inject(1, keyed(9, payload=b"first"), at_ps=1_000)
     assert switch.next_event_ps == 1_000
-    assert switch.advance_to(1_999) == [(1_000, 4, frame(9, payload=b"first"))]
+    assert switch.advance_to(1_999) == [(1_000, 4, keyed(9, payload=b"first"))]
     assert switch.now_ps == 1_999
-    assert switch.advance_to(2_000) == [(2_000, 4, frame(9, payload=b"second"))]
+    assert switch.advance_to(2_000) == [(2_000, 4, keyed(9, payload=b"second"))]
     assert switch.next_event_ps is None
 
 
@@ -32,8 +33,8 @@ def test_a_port_with_a_rate_takes_the_time_of_its_wire(program):
     switch = Switch(program, ports=[Port(1), port])
     switch.mt_add_entry(EXACT, key(9), FORWARD, [b"\x04"])
     for _ in range(3):
-        switch.inject(1, frame(9))
-    assert len(frame(9)) == 25
+        switch.inject(1, keyed(9))
+    assert len(keyed(9)) == 25
     assert [at for at, _, _ in switch.advance_to(0)] == [0]
     assert (switch.queue_packets(4), switch.queue_bytes(4)) == (2, 50)
     assert [at for at, _, _ in switch.advance_to(1_000_000)] == [392_000, 784_000]
@@ -46,19 +47,19 @@ def test_the_clock_does_not_run_backwards(switch):
     with pytest.raises(ClockError, match="100 ps"):
         switch.advance_to(99)
     with pytest.raises(ClockError, match="cannot arrive at 99 ps"):
-        switch.inject(1, frame(1), at_ps=99)
+        switch.inject(1, keyed(1), at_ps=99)
 
 
 def test_a_switch_without_a_program_says_so_until_one_is_loaded(program):
     switch = Switch()
     assert switch.program is None
-    for call in (lambda: switch.inject(1, frame(1)), lambda: switch.mt_get_entries(EXACT), switch.stats):
+    for call in (lambda: switch.inject(1, keyed(1)), lambda: switch.mt_get_entries(EXACT), switch.stats):
         with pytest.raises(ConfigError, match="no program"):
             call()
     switch.advance_to(5)
     switch.load_program(program)
     assert switch.program is program
-    switch.inject(1, frame(1))
+    switch.inject(1, keyed(1))
     assert switch.advance_to(10) == []
 
 
@@ -112,10 +113,10 @@ def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch):
     found: list[bytes] = []
     waiter = threading.Thread(target=lambda: found.extend(switch.take_packets_in(10_000)))
     waiter.start()
-    switch.inject(1, frame(9))
+    switch.inject(1, keyed(9))
     assert [port for _, port, _ in switch.advance_to(10)] == [510]
     waiter.join(5)
-    assert found == [b"\x00\x80" + frame(9)]
+    assert found == [b"\x00\x80" + keyed(9)]
 
 
 def test_what_is_out_of_range_or_const_has_its_exception(switch):

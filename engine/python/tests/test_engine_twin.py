@@ -9,10 +9,15 @@ import pytest
 from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
-from made_frames import GATES, fabric, udp_frame
+from made_fabrics import GATES, fabric
 from p4rt_client import INSERT, MODIFY, Client, Names, admit_all, lpm, one_shot, primary
 
+from ptf_tests.lib.packets import host_mac, mac_int, networks, switch_mac, udp
+
 pytestmark = pytest.mark.system
+
+DATAGRAM = udp(2, payload=958)
+"""A datagram of 1000 bytes from h1 to h2."""
 
 
 @pytest.fixture
@@ -31,14 +36,14 @@ def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
 
 
 def route(names: Names, host: int = 2) -> p4r.TableEntry:
-    """Returns a route for 10.0.1.N/32, the address of a host, to port N."""
-    forward = names.action("forward", host, 0x020100000001, 0x020000000100 + host)
-    return names.entry("ipv4_route", lpm(1, 0x0A000100 + host, 32), action=one_shot((forward, 1)))
+    """Returns a route to the network behind port N, on which host N is."""
+    forward = names.action("forward", host, mac_int(switch_mac(host)), mac_int(host_mac(host)))
+    return names.entry("ipv4_route", lpm(1, *networks(host)["ipv4_route"]), action=one_shot((forward, 1)))
 
 
 def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:
     """Returns `count` frames, of which only the headers are given."""
-    headers = udp_frame()[:42]
+    headers = DATAGRAM[:42]
     return {
         "times_ps": array.array("Q", [start_ps + gap_ps * number for number in range(count)]),
         "offsets": array.array("Q", [42 * number for number in range(count + 1)]),
@@ -88,13 +93,13 @@ def test_control_calls_get_in_while_the_fabric_runs(twin, client, fabric_names):
 
 def test_packets_to_and_from_the_controller_cross_the_cpu_port(twin, client, fabric_names):
     to_cpu = fabric_names.entry(
-        "ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((fabric_names.action("to_cpu"), 1))
+        "ipv4_route", lpm(1, *networks(2)["ipv4_route"]), action=one_shot((fabric_names.action("to_cpu"), 1))
     )
     client.write((INSERT, to_cpu))
     twin.feed("h1", **batch(1, 0))
     twin.run_to_idle()
     packet = client.receive().packet
-    assert packet.payload[:42] == udp_frame()[:42]
+    assert packet.payload[:42] == DATAGRAM[:42]
     assert packet.metadata[0].value == b"\x01"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
-from made_frames import GATES, fabric
+from made_fabrics import GATES, fabric
 from p4rt_client import INSERT, Names, admit_all, primary
 from test_engine_twin import route
 

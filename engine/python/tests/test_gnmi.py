@@ -18,7 +18,7 @@ from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
 from p4rt_client import INSERT, Connect, Names, admit_all, primary, program_json
-from test_engine_twin import route, udp_frame
+from test_engine_twin import DATAGRAM, route
 
 pytestmark = pytest.mark.system
 
@@ -111,7 +111,7 @@ class Session:
                 self._route()
             case "FRAMES":
                 for _ in range(int(where)):
-                    self._switch.inject(1, udp_frame(1000))
+                    self._switch.inject(1, DATAGRAM)
                 self._switch.advance_to(self._switch.now_ps + int(fields))
             case "COUNT":
                 octets, packets = fields.split()
@@ -147,7 +147,7 @@ class Session:
         return []
 
     def _route(self) -> None:
-        """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
+        """Routes h2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
         with primary(self._address) as client:
             client.write(admit_all(self._names), (INSERT, route(self._names)))
 
@@ -223,7 +223,7 @@ def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(clien
     until_sync(call)
     # Samples that have not changed are due meanwhile.
     time.sleep(0.3)
-    switch.inject(2, udp_frame(), 0)
+    switch.inject(2, DATAGRAM, 0)
     switch.advance_to(1_000_000)
     assert updates(next(call).update) == {counter: 1}
     call.cancel()

@@ -3,7 +3,7 @@
 import pytest
 from eeon_engine import ConfigError, Switch, hops
 from p4rt_client import INSERT
-from test_engine_twin import batch, client, route, twin, udp_frame
+from test_engine_twin import DATAGRAM, batch, client, route, twin
 
 __all__ = ["client", "twin"]  # the fixtures
 
@@ -31,10 +31,10 @@ def test_a_twin_tells_the_way_of_each_packet_under_names(twin, client, fabric_na
     ]
     judged, sent = way[3], way[5]
     assert judged.values == (0, 1000)
-    assert judged.flow == hops.Flow("10.0.1.1", "10.0.1.2", 17, 1000, 1000)
+    assert judged.flow == hops.Flow("10.0.1.1", "10.0.2.1", 17, 50000, 9)
     # 1000 bytes and 24 of preamble, SFD, FCS and gap at 1 Gbit/s.
     assert sent.until_ps - sent.at_ps == 1024 * 8 * 1000
-    assert (len(sent.frame), sent.frame[:6].hex(), sent.length) == (20, "020000000102", 1000)
+    assert (len(sent.frame), sent.frame[:6].hex(), sent.length) == (20, "020000000002", 1000)
     assert found.lost == 0
     assert hops.take(twin) is None, "nothing is recorded any more"
 
@@ -43,7 +43,7 @@ def test_a_switch_alone_tells_its_hops_and_how_many_were_too_many(fabric_program
     switch = Switch(fabric_program)
     hops.record(switch, {"kinds": ["arrived", "dropped"], "limit": 3})
     for _ in range(3):
-        switch.inject(1, udp_frame())
+        switch.inject(1, DATAGRAM)
     switch.advance_to(1_000_000)
     found = hops.take(switch)
     assert found is not None

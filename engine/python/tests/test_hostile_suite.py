@@ -19,7 +19,6 @@ import grpc
 import pytest
 from access_probe import credentials_of, files
 from finsy.proto import p4d, p4r
-from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
 from switch_process import SwitchProcess, running
 from test_security_page import MUTUAL_TLS
@@ -29,6 +28,7 @@ from veth import Link
 
 from control_plane.tests.bmv2_process import free_port
 from control_plane.tests.waiting import wait_until
+from ptf_tests.lib.packets import without_ip
 
 pytestmark = pytest.mark.system
 
@@ -211,7 +211,7 @@ class Wires(NanomsgPeer):
                 raise OSError("closed")
             with contextlib.suppress(TimeoutError):
                 frame = self._right.recv(2000)
-                if frame[12:14] == numbered(0)[12:14]:
+                if frame[12:14] == without_ip(0)[12:14]:
                     return 1, frame
 
     def shutdown(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from eeon_engine import LiveSwitch, Port, Program, Switch, json_documents
-from made_frames import fabric
+from made_fabrics import fabric
 from test_engine_workload import HOSTS, SECOND, coflow, twin
 
 ENGINE = Path(__file__).resolve().parents[2]

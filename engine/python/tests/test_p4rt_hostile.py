@@ -12,11 +12,11 @@ from eeon_engine import Switch
 from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, rpc_code
-from made_frames import frame
 from p4rt_client import INSERT, Client, Failed, codes, exact, failure, p4info, primary
 from test_p4rt_read_limits import Served
 
 from control_plane.tests.waiting import wait_until
+from ptf_tests.lib.packets import keyed
 
 pytestmark = pytest.mark.system
 
@@ -177,7 +177,7 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(connect, client,
     client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
     other = arbitrated(connect(election_id=0))
     # More than the network and the outbox can hold together.
-    big = frame(9, payload=bytes(16_000))
+    big = keyed(9, payload=bytes(16_000))
     for _ in range(40):
         for _ in range(250):
             switch.inject(1, big)

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from made_frames import numbered
 from p4rt_client import INSERT, PATCH, Names, exact, p4info, pipeline, primary
 from switch_process import local_grpc, local_thrift, running
 from test_switch_options import rows
@@ -19,6 +18,7 @@ from thrift_client import ThriftClient
 
 from control_plane.tests.waiting import wait_until
 from differential.nanomsg import Pair
+from ptf_tests.lib.packets import without_ip
 
 pytestmark = pytest.mark.system
 
@@ -47,7 +47,7 @@ def wait_for_frames(path: Path, count: int) -> list[bytes]:
 
 
 def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path):
-    sent = [numbered(number) for number in range(1000)]
+    sent = [without_ip(number) for number in range(1000)]
     (tmp_path / "a_in.pcap").write_bytes(
         HEADER + b"".join(record(frame, 10 * i) for i, frame in enumerate(sent))
     )
@@ -74,10 +74,10 @@ def test_fifos_deliver_frames_while_they_are_open(tmp_path):
             (tmp_path / "a_in.pcap").open("wb", buffering=0) as a,
         ):
             a.write(HEADER)
-            a.write(record(numbered(1)))
-            assert wait_for_frames(tmp_path / "b_out.pcap", 1) == [numbered(1)]
-            b.write(HEADER + record(numbered(2)))
-            assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [numbered(2)]
+            a.write(record(without_ip(1)))
+            assert wait_for_frames(tmp_path / "b_out.pcap", 1) == [without_ip(1)]
+            b.write(HEADER + record(without_ip(2)))
+            assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [without_ip(2)]
         assert switch.end(signal.SIGINT)[0] == 0
 
 
@@ -110,10 +110,10 @@ def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and
     with running("--packet-in", address, *local_thrift(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         for _ in range(2):
             peer = NanomsgPeer(tmp_path / "p")
-            peer.send(6, numbered(6))
-            assert peer.receive_one() == (7, numbered(6))
-            peer.send(301, numbered(301))
-            assert peer.receive_one() == (300, numbered(301))
+            peer.send(6, without_ip(6))
+            assert peer.receive_one() == (7, without_ip(6))
+            peer.send(301, without_ip(301))
+            assert peer.receive_one() == (300, without_ip(301))
             peer.close()
         assert switch.end()[0] == 0
     assert not (tmp_path / "p").exists()
@@ -127,8 +127,8 @@ def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path):
         switch.wait_for("Server listening")
         source = dataplane.DataPlanePacketSourceNN(0, address, 10_000, 1_000)
         source.port_add(1)
-        source.send(0, numbered(5))
-        assert source.recv()[:3] == (0, 1, numbered(5))
+        source.send(0, without_ip(5))
+        assert source.recv()[:3] == (0, 1, without_ip(5))
         source.close()
 
 
@@ -139,11 +139,11 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path):
         listening = switch.wait_for("Server listening on ").rpartition(" ")[2]
         names, peer = Names(p4info("patch")), NanomsgPeer(tmp_path / "p")
         with primary(listening, pipeline("patch")) as client:
-            peer.send(0, numbered(1))
-            assert peer.receive_one() == (1, numbered(1))
+            peer.send(0, without_ip(1))
+            assert peer.receive_one() == (1, without_ip(1))
             client.write((INSERT, names.entry("forward", exact(1, 0), action=names.action("to_port", 9))))
-            peer.send(0, numbered(2))
-            assert peer.receive_one() == (9, numbered(2))
+            peer.send(0, without_ip(2))
+            assert peer.receive_one() == (9, without_ip(2))
         peer.close()
 
 
@@ -188,8 +188,8 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path):
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
         switch.wait_for("Thrift server was started")
         peer = NanomsgPeer(tmp_path / "p")
-        peer.send(4, numbered(1))
-        assert peer.receive_one() == (5, numbered(1))
+        peer.send(4, without_ip(1))
+        assert peer.receive_one() == (5, without_ip(1))
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 from finsy.proto import p4r
-from made_frames import numbered
 from p4rt_client import COMMIT, PATCH, Client, Failed, pipeline, primary
 from switch_process import SwitchProcess, local_thrift, running
 from test_switch_command import NanomsgPeer
 from thrift_client import ThriftClient
 
 from control_plane.tests.bmv2_process import free_port
+from ptf_tests.lib.packets import without_ip
 
 pytestmark = pytest.mark.system
 
@@ -65,7 +65,7 @@ class Traffic:
                         lambda: self.sent - len(self.received) < self.WINDOW, self.PATIENCE_SECONDS
                     )
                 for _ in range(self.WINDOW // 2):
-                    self._peer.send(0, numbered(self.sent))
+                    self._peer.send(0, without_ip(self.sent))
                     self.sent += 1
 
     def _receive(self) -> None:

@@ -17,12 +17,12 @@ from access_probe import become_nobody
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4r
-from made_frames import frame as keyed
-from made_frames import numbered
 from p4rt_client import INSERT, PATCH, lpm, one_shot, pipeline, primary
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
+
+from ptf_tests.lib.packets import keyed, without_ip
 
 pytestmark = pytest.mark.system
 
@@ -71,20 +71,20 @@ def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
 def test_frames_leave_as_they_came_with_vlan_tags_and_are_captured(links, tmp_path):
     with switch_on(links, tmp_path, "--pcap") as switch:
         with links[0].socket() as left, links[1].socket() as right:
-            tagged = numbered(2)[:12] + b"\x81\x00\x60\x2a" + numbered(2)[12:]
-            double = numbered(3)[:12] + b"\x88\xa8\x00\x01\x81\x00\x00\x02" + numbered(3)[12:]
-            for frame in (numbered(1), tagged):
+            tagged = without_ip(2)[:12] + b"\x81\x00\x60\x2a" + without_ip(2)[12:]
+            double = without_ip(3)[:12] + b"\x88\xa8\x00\x01\x81\x00\x00\x02" + without_ip(3)[12:]
+            for frame in (without_ip(1), tagged):
                 left.send(frame)
                 assert receive(right) == frame
             left.send(double)
             assert receive(right, accept=0x8100) == double
-            right.send(numbered(4))
-            assert receive(left) == numbered(4)
+            right.send(without_ip(4))
+            assert receive(left) == without_ip(4)
         status, _ = switch.end()
     assert status == 0
     captured = (tmp_path / f"{links[0].switch}_in.pcap").read_bytes()
-    assert all(frame in captured for frame in (numbered(1), tagged, double))
-    assert numbered(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
+    assert all(frame in captured for frame in (without_ip(1), tagged, double))
+    assert without_ip(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
 
 
 def test_tcp_with_segmentation_left_to_the_nic_arrives_whole(links, tmp_path):
@@ -127,17 +127,17 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(l
             change()
             switch.wait_for(f"port 0: interface {link.switch} {gone}")
             with links[1].socket() as right:
-                right.send(numbered(1))
+                right.send(without_ip(1))
             if gone == "is down":
                 ip("link", "set", link.switch, "up")
             else:
                 link.make()
             switch.wait_for(f"port 0: interface {link.switch} {back}")
             with link.socket() as left, links[1].socket() as right:
-                left.send(numbered(2))
-                assert receive(right) == numbered(2)
-                right.send(numbered(3))
-                assert receive(left) == numbered(3)
+                left.send(without_ip(2))
+                assert receive(right) == without_ip(2)
+                right.send(without_ip(3))
+                assert receive(left) == without_ip(3)
         status, output = switch.end()
     assert status == 0
     assert "tx_down=" in output
@@ -171,8 +171,8 @@ def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(link
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client, links[0].socket() as left:
             client.standard.bm_dev_mgr_add_port(links[1].switch, 1, "")
             with links[1].socket() as right:
-                left.send(numbered(1))
-                assert receive(right) == numbered(1)
+                left.send(without_ip(1))
+                assert receive(right) == without_ip(1)
             ports = client.standard.bm_dev_mgr_show_ports()
             shown = [(port.port_num, port.iface_name, port.is_up) for port in ports]
             assert shown == [(0, links[0].switch, True), (1, links[1].switch, True)]

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
-from made_frames import fabric, frame
+from made_fabrics import fabric
 from p4rt_client import ports, program_json
 from thrift_client import EXACT, ThriftClient, add, code_of, standard
 from thriftpy2.thrift import TException
+
+from ptf_tests.lib.packets import keyed
 
 pytestmark = pytest.mark.system
 
@@ -27,10 +29,10 @@ def test_ports_are_shown_added_and_removed(program):
         call.bm_dev_mgr_add_port("veth1", 9, "")
         assert [(p.port_num, p.is_up) for p in call.bm_dev_mgr_show_ports()] == [(4, True), (9, True)]
         add(client, 1, "forward", b"\x09")
-        switch.inject(4, frame(1))
+        switch.inject(4, keyed(1))
         assert ports(switch.advance_to(1_000_000)) == [9]
         call.bm_dev_mgr_remove_port(9)
-        switch.inject(4, frame(1))
+        switch.inject(4, keyed(1))
         assert ports(switch.advance_to(2_000_000)) == []
         # Only the interfaces that were allowed at the start; a prefix of their names is not enough.
         not_allowed = [(name, 8, "") for name in ("lo", "veth10", "veth", "")]
@@ -51,8 +53,8 @@ def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program):
         add(client, 1, "forward", b"\x02")
         client.switch.set_egress_queue_rate(2, 1000)
         times = array.array("Q", range(1_000, 4_000, 1_000))
-        offsets = array.array("Q", (len(frame(1)) * n for n in range(4)))
-        twin.feed("h1", times, offsets, frame(1) * 3)
+        offsets = array.array("Q", (len(keyed(1)) * n for n in range(4)))
+        twin.feed("h1", times, offsets, keyed(1) * 3)
         twin.run_until(1_500_000_000)
         assert switch.port_stats(2)["tx_packets"] == 2
         assert client.switch.get_time_elapsed_us() == 1_500
