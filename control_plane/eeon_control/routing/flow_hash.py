@@ -31,7 +31,7 @@ class Flow:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parses `tcp,40000,5000`, or `icmp`, or a protocol's number. Raises EeonError."""
-        name, *ports = text.lower().replace(" ", "").split(",")
+        name, *ports = (part.strip() for part in text.lower().split(","))
         protocol = _PROTOCOLS.get(name, int(name) if _NUMBER.fullmatch(name) else -1)
         if not 0 <= protocol <= 255:
             raise EeonError(

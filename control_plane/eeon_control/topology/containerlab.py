@@ -133,7 +133,11 @@ class _File:
             return found
         numbered = [self._end((*path, "endpoints", side), end) for side, end in enumerate(ends)]
         found["endpoints"] = [end for end in numbered if end is not None]
-        for values in (self._document.mapping((*path, "labels")), link):
+        labels = link.get("labels") or {}
+        if not isinstance(labels, dict):
+            self._refuse((*path, "labels"), "write a mapping, such as {rate: 25Gbps, delay: 500ns}")
+            labels = {}
+        for values in (labels, link):
             found |= {key: values[key] for key in _LINK_KEYS if key in values}
         return found
 
