@@ -62,7 +62,11 @@ class Exporter:
     def connections(self) -> int:
         """Returns the number of sockets besides the listening one and the event loop's own pair."""
         opened = Path(f"/proc/{self.process.pid}/fd").iterdir()
-        return sum(os.readlink(one).startswith("socket:") for one in opened) - 3
+        sockets = 0
+        for one in opened:
+            with contextlib.suppress(FileNotFoundError):  # closed since the folder was read
+                sockets += os.readlink(one).startswith("socket:")
+        return sockets - 3
 
     def end(self) -> None:
         """Ends it on request, even with connected clients."""
