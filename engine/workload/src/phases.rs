@@ -98,10 +98,27 @@ pub(crate) struct Phases {
     waited: Duration,
 }
 
-/// The last bit of a timer's token, behind a rank that has computed.
-const COMPUTED: u64 = 0;
-/// The same, behind a message that is to be sent again.
-const AGAIN: u64 = 1;
+/// The purpose of a timer.
+enum Token {
+    Computed(u32),
+    Again(usize),
+}
+
+impl Token {
+    fn pack(&self) -> u64 {
+        match *self {
+            Token::Computed(rank) => u64::from(rank) << 1,
+            Token::Again(message) => (message as u64) << 1 | 1,
+        }
+    }
+
+    fn unpack(token: u64) -> Self {
+        match token & 1 {
+            0 => Token::Computed((token >> 1) as u32),
+            _ => Token::Again((token >> 1) as usize),
+        }
+    }
+}
 
 impl PhasesSpec {
     pub(crate) fn check(
@@ -178,7 +195,7 @@ impl Phases {
         for (rank, noise) in self.noise.iter_mut().enumerate() {
             let factor = if sigma > 0.0 { noise.log_normal(sigma) } else { 1.0 };
             let span = Duration::from_ps((compute.as_ps() as f64 * factor) as u64);
-            out.after(span, (rank as u64) << 1 | COMPUTED);
+            out.after(span, Token::Computed(rank as u32).pack());
         }
     }
 
@@ -216,23 +233,24 @@ impl Application for Phases {
     }
 
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
-        let number = (token >> 1) as u32;
-        if token & 1 == AGAIN {
-            return self.send(number as usize, out);
+        match Token::unpack(token) {
+            Token::Again(message) => self.send(message, out),
+            Token::Computed(rank) => {
+                (self.computing, self.computed) = (self.computing - 1, out.now);
+                let messages = &self.step().messages;
+                let first = messages.partition_point(|message| message.from < rank);
+                let end = messages.partition_point(|message| message.from <= rank);
+                self.under_way += end - first;
+                (first..end).for_each(|index| self.send(index, out));
+                self.end_if_done(out);
+            }
         }
-        (self.computing, self.computed) = (self.computing - 1, out.now);
-        let messages = &self.step().messages;
-        let first = messages.partition_point(|message| message.from < number);
-        let end = messages.partition_point(|message| message.from <= number);
-        self.under_way += end - first;
-        (first..end).for_each(|index| self.send(index, out));
-        self.end_if_done(out);
     }
 
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
         if outcome == Outcome::Failed {
             self.resent += 1;
-            return out.after(RETRY_AFTER, token << 1 | AGAIN);
+            return out.after(RETRY_AFTER, Token::Again(token as usize).pack());
         }
         self.under_way -= 1;
         self.end_if_done(out);

@@ -22,57 +22,65 @@ use job::{Cluster, Fetch, Job};
 /// Delay before a failed transfer is repeated.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The kind of a timer or transfer.
+/// The purpose of a timer or transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Heartbeat,
-    Arrival,
+enum Token {
+    Heartbeat { worker: u32 },
+    Arrival { job: u32 },
     // A map requests its remote split: its JVM has started, or it repeats the request.
-    ReadInput,
-    MapEnds,
+    ReadInput { job: u32, map: u32 },
+    MapEnds { job: u32, map: u32 },
     // The JVM of a reducer has started.
-    FetchBegins,
-    Fetch,
+    FetchBegins { job: u32, reducer: u32 },
+    Fetch { job: u32, reducer: u32, map: u32 },
     // A reducer has computed its output.
-    OutputBegins,
+    OutputBegins { job: u32, reducer: u32 },
     // The output is on the reducer's local disk.
-    OutputWritten,
+    OutputWritten { job: u32, reducer: u32 },
     // A further copy of the output is complete.
-    OutputCopy,
+    OutputCopy { job: u32, reducer: u32, copy: u32 },
 }
 
-/// Kinds by number.
-const KINDS: [Kind; 9] = {
-    use Kind::*;
-    [Heartbeat, Arrival, ReadInput, MapEnds, FetchBegins, Fetch, OutputBegins, OutputWritten, OutputCopy]
-};
-
-/// Bits of the number of a map, copy or worker; of a reducer; of a job.
+/// Bits of the number of a map or copy; of a reducer; of a job.
 const MAP_BITS: u32 = 20;
 const REDUCER_BITS: u32 = 17;
 const JOB_BITS: u32 = 17;
 
-impl Kind {
-    /// Returns the token of a job's reducer and map, copy or worker; those that it does not need are 0.
-    fn token(self, job: u32, reducer: u32, map: u32) -> u64 {
-        let word = ((self as u64) << JOB_BITS | u64::from(job)) << REDUCER_BITS | u64::from(reducer);
+impl Token {
+    fn pack(self) -> u64 {
+        let (kind, job, reducer, map) = match self {
+            Token::Heartbeat { worker } => (0, 0, 0, worker),
+            Token::Arrival { job } => (1, job, 0, 0),
+            Token::ReadInput { job, map } => (2, job, 0, map),
+            Token::MapEnds { job, map } => (3, job, 0, map),
+            Token::FetchBegins { job, reducer } => (4, job, reducer, 0),
+            Token::Fetch { job, reducer, map } => (5, job, reducer, map),
+            Token::OutputBegins { job, reducer } => (6, job, reducer, 0),
+            Token::OutputWritten { job, reducer } => (7, job, reducer, 0),
+            Token::OutputCopy { job, reducer, copy } => (8, job, reducer, copy),
+        };
+        let word = ((kind << JOB_BITS | u64::from(job)) << REDUCER_BITS) | u64::from(reducer);
         word << MAP_BITS | u64::from(map)
     }
 
-    fn of_map(self, job: u32, map: u32) -> u64 {
-        self.token(job, 0, map)
+    fn unpack(word: u64) -> Self {
+        let field = |shift: u32, bits: u32| ((word >> shift) & ((1 << bits) - 1)) as u32;
+        let map = field(0, MAP_BITS);
+        let reducer = field(MAP_BITS, REDUCER_BITS);
+        let job = field(MAP_BITS + REDUCER_BITS, JOB_BITS);
+        match word >> (MAP_BITS + REDUCER_BITS + JOB_BITS) {
+            0 => Token::Heartbeat { worker: map },
+            1 => Token::Arrival { job },
+            2 => Token::ReadInput { job, map },
+            3 => Token::MapEnds { job, map },
+            4 => Token::FetchBegins { job, reducer },
+            5 => Token::Fetch { job, reducer, map },
+            6 => Token::OutputBegins { job, reducer },
+            7 => Token::OutputWritten { job, reducer },
+            8 => Token::OutputCopy { job, reducer, copy: map },
+            kind => unreachable!("no token has kind {kind}"),
+        }
     }
-
-    fn of_reducer(self, job: u32, reducer: u32) -> u64 {
-        self.token(job, reducer, 0)
-    }
-}
-
-/// Returns the kind of a token, and the numbers of its job, its reducer, and its map, copy or worker.
-fn unpack(token: u64) -> (Kind, u32, u32, u32) {
-    let field = |shift: u32, bits: u32| ((token >> shift) & ((1 << bits) - 1)) as u32;
-    let kind = KINDS[(token >> (MAP_BITS + REDUCER_BITS + JOB_BITS)) as usize];
-    (kind, field(MAP_BITS + REDUCER_BITS, JOB_BITS), field(MAP_BITS, REDUCER_BITS), field(0, MAP_BITS))
 }
 
 /// A host that runs tasks.
@@ -128,7 +136,7 @@ impl MapReduce {
             }
         }
         if self.unfinished > 0 {
-            out.after(Duration::from_ps(self.cluster.spec.heartbeat_ps), Kind::Heartbeat.of_map(0, worker));
+            out.after(Duration::from_ps(self.cluster.spec.heartbeat_ps), Token::Heartbeat { worker }.pack());
         }
     }
 
@@ -145,10 +153,10 @@ impl MapReduce {
             let noise = job.map_noise(map, &self.cluster);
             if is_local {
                 let span = self.cluster.spec.map(job.cost(), job.split(map), job.map_output(map), noise);
-                out.after(span, Kind::MapEnds.of_map(*number, map));
+                out.after(span, Token::MapEnds { job: *number, map }.pack());
             } else {
                 let span = self.cluster.spec.start_up(job.cost(), noise);
-                out.after(span, Kind::ReadInput.of_map(*number, map));
+                out.after(span, Token::ReadInput { job: *number, map }.pack());
             }
             return true;
         }
@@ -157,7 +165,7 @@ impl MapReduce {
 
     /// Requests a map's split from a host that holds it.
     fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
-        let token = Kind::ReadInput.of_map(job, map);
+        let token = Token::ReadInput { job, map }.pack();
         let job = &mut self.jobs[job as usize];
         let (to, from) = (job.map_worker(map), job.replica(map, &self.cluster.racks));
         let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
@@ -168,7 +176,7 @@ impl MapReduce {
         let job = &self.jobs[number as usize];
         let noise = job.map_noise(map, &self.cluster);
         let span = self.cluster.spec.map_after_input(job.cost(), job.split(map), job.map_output(map), noise);
-        out.after(span, Kind::MapEnds.of_map(number, map));
+        out.after(span, Token::MapEnds { job: number, map }.pack());
     }
 
     fn map_ends(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
@@ -197,7 +205,7 @@ impl MapReduce {
             let Some(reducer) = job.start_reducer(worker, out.now, &self.cluster) else { continue };
             place.free_reduce_slots -= 1;
             let span = self.cluster.spec.start_up(job.cost(), job.reduce_noise(reducer, &self.cluster));
-            out.after(span, Kind::FetchBegins.of_reducer(*number, reducer));
+            out.after(span, Token::FetchBegins { job: *number, reducer }.pack());
             return true;
         }
         false
@@ -213,14 +221,14 @@ impl MapReduce {
             out.group_ends(group_of(number, reducer));
             let noise = job.reduce_noise(reducer, &self.cluster);
             let span = self.cluster.spec.reduce(job.cost(), input_bytes, noise);
-            out.after(span, Kind::OutputBegins.of_reducer(number, reducer));
+            out.after(span, Token::OutputBegins { job: number, reducer }.pack());
         }
     }
 
     /// Requests a partition for a reducer.
     fn fetch(&self, job: u32, reducer: u32, fetch: &Fetch, out: &mut Out<'_>) {
         let hosts = fetch.workers.map(|worker| self.workers[worker as usize].host);
-        let token = Kind::Fetch.token(job, reducer, fetch.map);
+        let token = Token::Fetch { job, reducer, map: fetch.map }.pack();
         let bytes = [self.cluster.spec.request_bytes, fetch.bytes];
         out.transfer(token, Some(group_of(job, reducer)), hosts, bytes);
     }
@@ -231,8 +239,10 @@ impl MapReduce {
         let job = &mut self.jobs[number as usize];
         let bytes = job.output(reducer);
         let noise = job.reduce_noise(reducer, &self.cluster);
-        let span = self.cluster.spec.write(bytes, noise);
-        out.after(span, Kind::OutputWritten.of_reducer(number, reducer));
+        out.after(
+            self.cluster.spec.write(bytes, noise),
+            Token::OutputWritten { job: number, reducer }.pack(),
+        );
         let copies = if bytes == 0 { 0 } else { self.cluster.spec.output_replication - 1 };
         job.output_begins(reducer, copies, &self.cluster);
         for copy in 0..copies {
@@ -243,7 +253,7 @@ impl MapReduce {
     fn copy_output(&mut self, number: u32, reducer: u32, copy: u32, out: &mut Out<'_>) {
         let job = &self.jobs[number as usize];
         let hosts = job.copy_between(reducer, copy).map(|worker| self.workers[worker as usize].host);
-        let token = Kind::OutputCopy.token(number, reducer, copy);
+        let token = Token::OutputCopy { job: number, reducer, copy }.pack();
         out.transfer(token, None, hosts, [job.output(reducer), 0]);
     }
 
@@ -270,7 +280,7 @@ fn group_of(job: u32, reducer: u32) -> u64 {
 impl Application for MapReduce {
     fn start(&mut self, out: &mut Out<'_>) {
         for (number, job) in self.jobs.iter().enumerate() {
-            out.timer(job.arrival(), Kind::Arrival.of_map(number as u32, 0));
+            out.timer(job.arrival(), Token::Arrival { job: number as u32 }.pack());
         }
         for worker in 0..self.workers.len() as u32 {
             let mut stream = Stream::new(
@@ -279,44 +289,49 @@ impl Application for MapReduce {
                 &[self.cluster.application, worker.into()],
             );
             let phase = Duration::from_ps(stream.below(self.cluster.spec.heartbeat_ps));
-            out.after(phase, Kind::Heartbeat.of_map(0, worker));
+            out.after(phase, Token::Heartbeat { worker }.pack());
         }
     }
 
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
-        let (kind, job, reducer, map) = unpack(token);
-        match kind {
-            Kind::Heartbeat => self.heartbeat(map, out),
-            Kind::Arrival => {
+        match Token::unpack(token) {
+            Token::Heartbeat { worker } => self.heartbeat(worker, out),
+            Token::Arrival { job } => {
                 self.jobs[job as usize].arrive(job, &self.cluster);
                 self.active.push(job);
             }
-            Kind::ReadInput => self.read_input(job, map, out),
-            Kind::MapEnds => self.map_ends(job, map, out),
-            Kind::FetchBegins => {
+            Token::ReadInput { job, map } => self.read_input(job, map, out),
+            Token::MapEnds { job, map } => self.map_ends(job, map, out),
+            Token::FetchBegins { job, reducer } => {
                 self.jobs[job as usize].fetch_may_begin(reducer);
                 self.fetch_more(job, reducer, out);
             }
-            Kind::Fetch => self.fetch(job, reducer, &self.jobs[job as usize].fetch(reducer, map), out),
-            Kind::OutputBegins => self.output_begins(job, reducer, out),
-            Kind::OutputWritten => self.output_done(job, reducer, out),
-            Kind::OutputCopy => self.copy_output(job, reducer, map, out),
+            Token::Fetch { job, reducer, map } => {
+                self.fetch(job, reducer, &self.jobs[job as usize].fetch(reducer, map), out);
+            }
+            Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
+            Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),
+            Token::OutputCopy { job, reducer, copy } => self.copy_output(job, reducer, copy, out),
         }
     }
 
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
-        let (kind, job, reducer, map) = unpack(token);
+        let unpacked = Token::unpack(token);
         if outcome == Outcome::Failed {
-            self.jobs[job as usize].report.refetches += 1;
+            if let Token::ReadInput { job, .. } | Token::Fetch { job, .. } | Token::OutputCopy { job, .. } =
+                unpacked
+            {
+                self.jobs[job as usize].report.refetches += 1;
+            }
             return out.after(RETRY_AFTER, token);
         }
-        match kind {
-            Kind::ReadInput => self.input_read(job, map, out),
-            Kind::Fetch => {
+        match unpacked {
+            Token::ReadInput { job, map } => self.input_read(job, map, out),
+            Token::Fetch { job, reducer, map } => {
                 self.jobs[job as usize].fetched(reducer, map, out.now);
                 self.fetch_more(job, reducer, out);
             }
-            Kind::OutputCopy => self.output_done(job, reducer, out),
+            Token::OutputCopy { job, reducer, .. } => self.output_done(job, reducer, out),
             other => unreachable!("{other:?} is not a transfer"),
         }
     }
@@ -333,8 +348,18 @@ mod tests {
     #[test]
     fn a_token_gives_back_what_was_put_in() {
         let (job, reducer, map) = ((1 << JOB_BITS) - 1, (1 << REDUCER_BITS) - 1, (1 << MAP_BITS) - 1);
-        for kind in KINDS {
-            assert_eq!(unpack(kind.token(job, reducer, map)), (kind, job, reducer, map));
+        for token in [
+            Token::Heartbeat { worker: map },
+            Token::Arrival { job },
+            Token::ReadInput { job, map },
+            Token::MapEnds { job, map },
+            Token::FetchBegins { job, reducer },
+            Token::Fetch { job, reducer, map },
+            Token::OutputBegins { job, reducer },
+            Token::OutputWritten { job, reducer },
+            Token::OutputCopy { job, reducer, copy: 2 },
+        ] {
+            assert_eq!(Token::unpack(token.pack()), token);
         }
     }
 }
