@@ -13,9 +13,9 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
-from scapy.layers.inet import IPOption
-from scapy.layers.inet6 import IPv6ExtHdrFragment
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
+from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6, IPv6ExtHdrFragment
+from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import checksum
 

@@ -373,18 +373,10 @@ fn nodes(spec: &FabricSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
             return Err(wrong(format!("{list}[{index}].name"), name, "another node has this name"));
         }
     }
-    let (mut macs, mut addresses) = (BTreeSet::new(), BTreeSet::new());
+    let mut macs = BTreeSet::new();
     for (index, host) in spec.hosts.iter().enumerate() {
-        let twice = |field: &str, address: &dyn Display| {
-            Err(wrong(format!("hosts[{index}].{field}"), address, "another host has this address"))
-        };
         if !macs.insert(host.mac) {
-            return twice("mac", &host.mac);
-        }
-        for (field, address) in [("ipv4", host.ipv4.map(IpAddr::V4)), ("ipv6", host.ipv6.map(IpAddr::V6))] {
-            if let Some(address) = address.filter(|address| !addresses.insert(*address)) {
-                return twice(field, &address);
-            }
+            return Err(wrong(format!("hosts[{index}].mac"), host.mac, "another host has this address"));
         }
     }
     Ok(nodes)
