@@ -14,9 +14,16 @@ _NS_PER_MS = 1_000_000
 _SIMPLE = ("simple",)
 _INDIRECT = ("indirect", "indirect_ws")
 _MATCHES = {
-    field[1]: field[2] for field in standard.BmMatchParam.thrift_spec.values() if field[0] == TType.STRUCT
+    field[1]: (standard.BmMatchParamType._NAMES_TO_VALUES[field[1].upper()], field[2])
+    for field in standard.BmMatchParam.thrift_spec.values()
+    if field[0] == TType.STRUCT
 }
-"""The struct of each kind of match; its fields are those of the engine, in order."""
+"""The number and the struct of each kind of match; its fields are those of the engine, in order."""
+_FIELDS = {
+    number: (kind, [(field[1], zero(field)) for field in struct.thrift_spec.values()])
+    for kind, (number, struct) in _MATCHES.items()
+}
+"""The kind of each number, and its fields with their values if they were not sent, which no key accepts."""
 
 
 class TableCalls:
@@ -165,14 +172,13 @@ def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
 
 
 def _engine_param(param: standard.BmMatchParam) -> MatchParam:
-    kind = standard.BmMatchParamType._VALUES_TO_NAMES.get(param.type or 0, "").lower()
-    if kind not in _MATCHES:
+    if (known := _FIELDS.get(param.type or 0)) is None:
         last = standard.BmMatchParamType.RANGE
         raise InvalidValueError(f"match type {param.type} is unknown; types are 0 to {last}", "BAD_MATCH_KEY")
-    match = getattr(param, kind) or _MATCHES[kind]()
-    # A field that the client left out is an empty value, which no key accepts.
+    kind, fields = known
+    match = getattr(param, kind)
     # Any: their types are those of the kind.
-    values: list[Any] = [getattr(match, field[1]) or zero(field) for field in match.thrift_spec.values()]
+    values: list[Any] = [getattr(match, name, None) or absent for name, absent in fields]
     if kind == "lpm" and values[1] < 0:
         raise InvalidValueError(f"prefix length {values[1]} is negative", "BAD_MATCH_KEY")
     return (kind, *values)
@@ -181,8 +187,8 @@ def _engine_param(param: standard.BmMatchParam) -> MatchParam:
 def match_param(param: MatchParam) -> standard.BmMatchParam:
     """Returns a field of a key in Thrift's form."""
     kind, *values = param
-    number = standard.BmMatchParamType._NAMES_TO_VALUES[kind.upper()]
-    return standard.BmMatchParam(type=number, **{kind: _MATCHES[kind](*values)})
+    number, struct = _MATCHES[kind]
+    return standard.BmMatchParam(type=number, **{kind: struct(*values)})
 
 
 def _action_entry(action: EntryAction) -> standard.BmActionEntry:
