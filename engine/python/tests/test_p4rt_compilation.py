@@ -59,6 +59,7 @@ def test_digests_without_a_struct_are_in_the_order_of_the_program():
     assert "no digest 'digest_1'" in refusal(info, json.dumps(parsed).encode())
 
 
+@pytest.mark.slow
 def test_names_are_looked_up_and_not_searched_for_however_many_there_are():
     """Each of the three takes a minute if every name is compared with every other one."""
     names, headers = [f"n{number}" for number in range(50_000)], range(20_000)
